@@ -1,0 +1,15 @@
+"""Optional packages: imported where they are used, with a cure named where they are missing."""
+
+from importlib import import_module
+from types import ModuleType
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import an optional module, or say how to install it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module.partition(".")[0]:
+            raise  # installed, but broken
+        hint = f"{error.name} is not installed; try: pip install 'choral[{extra}]'"
+        raise ModuleNotFoundError(hint, name=error.name) from error
