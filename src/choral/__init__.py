@@ -1,3 +1,73 @@
-"""choral: judge multi-label predictions by how well labels are right together."""
+"""choral: judge multi-label predictions by how well labels are right together.
+
+`evaluate` shows models along the whole slide from Hamming to subset 0/1 loss; the losses, measures and curves
+behind it are here too.
+"""
+
+from choral.curves import LossCurve, PairwiseCurve
+from choral.evaluation import Evaluation, MixedPredictionsWarning, evaluate
+from choral.integrals import choquet_integral, choquet_integral_moebius
+from choral.losses import (
+    binomial_loss,
+    choquet_loss,
+    covering_loss,
+    f_loss,
+    hamming_loss,
+    owa_loss,
+    polynomial_loss,
+    subset_loss,
+)
+from choral.measures import (
+    AdditiveMeasure,
+    AtLeastMeasure,
+    BinomialMeasure,
+    Capacity,
+    CountingMeasure,
+    CoveringMeasure,
+    HammingMeasure,
+    MoebiusMeasure,
+    PolynomialMeasure,
+    RelevanceMeasure,
+    SubsetMeasure,
+)
+from choral.profiles import ErrorProfile, loss_curve
+from choral.scores import harden, harden_top, scores_from_logits, stack_proba
+from choral.scoring import make_scorer
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AdditiveMeasure",
+    "AtLeastMeasure",
+    "BinomialMeasure",
+    "Capacity",
+    "CountingMeasure",
+    "CoveringMeasure",
+    "ErrorProfile",
+    "Evaluation",
+    "HammingMeasure",
+    "LossCurve",
+    "MixedPredictionsWarning",
+    "MoebiusMeasure",
+    "PairwiseCurve",
+    "PolynomialMeasure",
+    "RelevanceMeasure",
+    "SubsetMeasure",
+    "binomial_loss",
+    "choquet_integral",
+    "choquet_integral_moebius",
+    "choquet_loss",
+    "covering_loss",
+    "evaluate",
+    "f_loss",
+    "hamming_loss",
+    "harden",
+    "harden_top",
+    "loss_curve",
+    "make_scorer",
+    "owa_loss",
+    "polynomial_loss",
+    "scores_from_logits",
+    "stack_proba",
+    "subset_loss",
+]

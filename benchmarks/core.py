@@ -1,0 +1,145 @@
+"""Speed of the core, as ratios measured in one run: `make bench`, or `python benchmarks/core.py`.
+
+Each line times ours and a yardstick on the same data, in turn, and compares their medians, so that a noisy
+machine troubles both alike. The aims are those of the project; a line that misses one says so, and the exit
+status is 1.
+"""
+
+import argparse
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics import hamming_loss as sklearn_hamming_loss
+
+import choral
+from choral._kernels.subsets import moebius_transform, zeta_transform
+
+misses = []
+
+
+def seconds(functions: list[Callable], repeats: int) -> list[float]:
+    """Median time of each, run in turn after one round to warm up."""
+    times = np.empty((repeats + 1, len(functions)))
+    for repeat in range(repeats + 1):
+        for column, function in enumerate(functions):
+            start = time.perf_counter()
+            function()
+            times[repeat, column] = time.perf_counter() - start
+    return np.median(times[1:], axis=0).tolist()
+
+
+def report(what: str, ours: float, yardstick: str, theirs: float, aim: str, fine: bool) -> None:
+    verdict = "ok" if fine else "MISSED"
+    print(f"{what:<34} {1e3 * ours:9.2f} ms   {yardstick:<31} {1e3 * theirs:9.2f} ms   {aim:<28} {verdict}", flush=True)
+    if not fine:
+        misses.append(what)
+
+
+def faster(what: str, ours: float, yardstick: str, theirs: float, at_least: float) -> None:
+    ratio = theirs / ours
+    report(what, ours, yardstick, theirs, f"{ratio:6.1f} x faster (>= {at_least:g})", ratio >= at_least)
+
+
+def at_most(what: str, ours: float, yardstick: str, theirs: float, limit: float) -> None:
+    ratio = ours / theirs
+    report(what, ours, yardstick, theirs, f"{ratio:6.2f} x its time (<= {limit:g})", ratio <= limit)
+
+
+def both_curves(y_true, y_pred):
+    profile = choral.ErrorProfile.from_predictions(y_true, y_pred)
+    return profile.curve("binomial"), profile.curve("polynomial")
+
+
+def hard(rng: np.random.Generator, n_rows: int, repeats: int) -> None:
+    truth = rng.random((n_rows, 100)) < 0.3
+    guess = truth ^ (rng.random((n_rows, 100)) < 0.1)
+    for dtype, at_least in ((np.uint8, 40), (bool, 40), (np.int64, 15)):
+        y_true, y_pred = truth.astype(dtype), guess.astype(dtype)
+        ours, theirs, compare = seconds(
+            [
+                lambda a=y_true, b=y_pred: both_curves(a, b),
+                lambda a=y_true, b=y_pred: sklearn_hamming_loss(a, b),
+                lambda a=y_true, b=y_pred: np.count_nonzero(a != b),
+            ],
+            repeats,
+        )
+        what = f"both curves, hard {np.dtype(dtype).name}"
+        faster(what, ours, "sklearn hamming_loss, once", theirs, at_least)
+        at_most(what, ours, "np.count_nonzero(y != p)", compare, 3)
+
+
+def scores(rng: np.random.Generator, n_rows: int, repeats: int) -> None:
+    y_true = (rng.random((n_rows, 100)) < 0.3).astype(float)
+    y_pred = rng.random((n_rows, 100))
+    ours, sort = seconds(
+        [lambda: both_curves(y_true, y_pred), lambda: np.sort(np.abs(y_true - y_pred), axis=1)], repeats
+    )
+    at_most("both curves, scores float64", ours, "np.sort(np.abs(y - s), axis=1)", sort, 1.0)
+
+
+def sparse(rng: np.random.Generator, n_rows: int, n_labels: int, repeats: int) -> None:
+    y_true, y_pred = (_sparse_labels(rng, n_rows, n_labels) for _ in range(2))
+    y_pred = ((y_true + y_pred) > 0).astype(np.int8).tocsr()  # every true label, and about five more
+    ours, theirs = seconds([lambda: both_curves(y_true, y_pred), lambda: sklearn_hamming_loss(y_true, y_pred)], repeats)
+    faster(f"both curves, sparse {n_rows:,} x {n_labels:,}", ours, "sklearn hamming_loss, once", theirs, 10)
+
+
+def _sparse_labels(rng: np.random.Generator, n_rows: int, n_labels: int) -> sp.csr_matrix:
+    rows = np.repeat(np.arange(n_rows), rng.poisson(5, n_rows))
+    matrix = sp.csr_matrix(
+        (np.ones(rows.size, np.int8), (rows, rng.integers(n_labels, size=rows.size))), (n_rows, n_labels)
+    )
+    matrix.data[:] = 1  # a label drawn twice
+    return matrix
+
+
+def capacities(rng: np.random.Generator, repeats: int) -> None:
+    n_labels, n_rows = 20, 10_000
+    capacity = choral.Capacity.from_measure(choral.PolynomialMeasure(3), n_labels)
+    u = rng.random((n_rows, n_labels))
+    ours, sort = seconds([lambda: choral.choquet_integral(u, capacity), lambda: np.sort(u, axis=1)], repeats)
+    at_most("Choquet, 2^20 values, 10,000 rows", ours, "np.sort(u, axis=1)", sort, 20)
+    zeta, moebius = seconds(
+        [lambda: zeta_transform(capacity.values), lambda: moebius_transform(capacity.values)], repeats
+    )
+    report("zeta transform, K = 20", zeta, "aim on a laptop", 0.1, "under 0.1 s", zeta < 0.1)
+    report("Moebius transform, K = 20", moebius, "aim on a laptop", 0.1, "under 0.1 s", moebius < 0.1)
+
+
+def memory(n_rows: int) -> None:
+    rng = np.random.default_rng(1)
+    y_true = rng.integers(2, size=(n_rows, 100), dtype=np.uint8)
+    for kind, y_pred in (("hard", 1 - y_true), ("scores", np.full(y_true.shape, 0.25, dtype=np.float32))):
+        tracemalloc.start()
+        choral.ErrorProfile.from_predictions(y_true, y_pred)
+        peak = tracemalloc.get_traced_memory()[1] / 2**20
+        tracemalloc.stop()
+        verdict = "ok" if peak < 64 else "MISSED"
+        print(
+            f"extra memory of a profile, {kind:<7} {peak:9.2f} MiB  {n_rows:,} rows x 100 labels, below 64 MiB   {verdict}"
+        )
+        if peak >= 64:
+            misses.append("memory")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=200_000, help="rows of the dense problems")
+    parser.add_argument("--repeats", type=int, default=7)
+    options = parser.parse_args()
+    rng = np.random.default_rng(0)
+    hard(rng, options.rows, options.repeats)
+    scores(rng, options.rows, options.repeats)
+    sparse(rng, options.rows // 2, 500_000, options.repeats)
+    capacities(rng, options.repeats)
+    memory(options.rows)
+    print(f"missed: {', '.join(misses)}" if misses else "all aims met")
+    return 1 if misses else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

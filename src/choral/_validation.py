@@ -1,0 +1,125 @@
+"""What users pass in: made 2-D without a copy, or refused with what was expected, what came, and where.
+
+Shapes are checked here once, at the public door. Values are checked block by block by whoever walks
+the rows anyway (`choral._kernels.pairs`), while a block is in the cache: a second pass over the data would
+cost more than the losses themselves.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+Labels = Any  # a 2-D array, or a SciPy sparse matrix or array in CSR form: SciPy has no types to say so
+
+
+def check_labels(y_true: Any, y_pred: Any, *, pred_name: str = "y_pred") -> tuple[Labels, Labels]:
+    """True labels and predictions as two matrices of one shape, dense or CSR."""
+    y_true, y_pred = check_matrix("y_true", y_true), check_matrix(pred_name, y_pred)
+    if y_true.shape != y_pred.shape:
+        raise ValueError(
+            f"y_true and {pred_name} must have the same shape (n_samples, n_labels); "
+            f"got {y_true.shape} and {y_pred.shape}."
+        )
+    return y_true, y_pred
+
+
+def check_matrix(name: str, matrix: Any) -> Labels:
+    """A numeric matrix with at least one row and one column; sparse input becomes CSR."""
+    if sp.issparse(matrix):
+        if matrix.ndim != 2:
+            raise ValueError(f"{name} must be 2-D; got a sparse array of shape {matrix.shape}.")
+        matrix = matrix.tocsr()
+    else:
+        matrix = _as_array(name, matrix)
+        if matrix.ndim != 2:
+            raise ValueError(_wrong_dimension(name, matrix))
+    if matrix.dtype.kind not in "buif":
+        raise ValueError(f"{name} must hold numbers or booleans; got dtype {matrix.dtype}.")
+    if 0 in matrix.shape:
+        raise ValueError(f"{name} must have at least one row and one label; got shape {matrix.shape}.")
+    return matrix
+
+
+def check_rows(name: str, rows: Any) -> tuple[np.ndarray, bool]:
+    """One row or many, as a 2-D array of floats, and whether it was one."""
+    array = _as_array(name, rows)
+    single = array.ndim == 1
+    array = check_matrix(name, array[np.newaxis] if single else array)
+    return array.astype(float, copy=False), single
+
+
+def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Finite, non-negative, one for each row, not all zero; None stays None."""
+    if sample_weight is None:
+        return None
+    weights = check_vector("sample_weight", sample_weight)
+    if weights.size != n_rows:
+        raise ValueError(f"sample_weight must have one entry for each of {n_rows} rows; got {weights.size}.")
+    refuse_where("sample_weight must be finite and non-negative", "sample_weight", weights, ~(weights >= 0))
+    refuse_where("sample_weight must be finite and non-negative", "sample_weight", weights, weights == np.inf)
+    if not weights.any():
+        raise ValueError("sample_weight must not be zero everywhere.")
+    return weights
+
+
+def check_vector(name: str, vector: Any) -> np.ndarray:
+    """A copy of a non-empty 1-D vector of numbers, as floats."""
+    array = _as_array(name, vector)
+    if array.ndim != 1 or not array.size or array.dtype.kind not in "buif":
+        raise ValueError(
+            f"{name} must be a non-empty 1-D sequence of numbers; got shape {array.shape}, dtype {array.dtype}."
+        )
+    return array.astype(float)
+
+
+def check_distribution(name: str, weights: Any) -> np.ndarray:
+    """A copy of a vector of non-negative numbers that sum to 1."""
+    weights = check_vector(name, weights)
+    refuse_where(f"{name} must be non-negative", name, weights, ~(weights >= 0))
+    total = math.fsum(weights)
+    if not abs(total - 1) <= 1e-9:
+        raise ValueError(f"{name} must sum to 1; their sum is {total:.12g}.")
+    return weights
+
+
+def check_count(name: str, count: Any, *, least: int = 1) -> int:
+    """A whole number, at least ``least``."""
+    whole = isinstance(count, int | np.integer) or (isinstance(count, float | np.floating) and count.is_integer())
+    if not whole or isinstance(count, bool):
+        raise ValueError(f"{name} must be a whole number, at least {least}; got {count!r}.")
+    if count < least:
+        raise ValueError(f"{name} must be at least {least}; got {count}.")
+    return int(count)
+
+
+def refuse_where(rule: str, name: str, array: np.ndarray, wrong: np.ndarray) -> None:
+    """Raise for the first place where ``wrong`` holds, if there is one."""
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0])
+        raise ValueError(f"{rule}; {name}[{', '.join(map(str, place))}] is {array[place]}.")
+
+
+def _as_array(name: str, values: Any) -> np.ndarray:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} must not be masked: its masked entries would count as labels.")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # a ragged list
+        raise ValueError(f"{name} must be a matrix; its rows differ in length ({error}).") from error
+    if array.dtype == object:  # a frame of bool and int columns, a list of Fractions
+        try:
+            array = array.astype(float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must hold numbers or booleans ({error}).") from error
+    return array
+
+
+def _wrong_dimension(name: str, array: np.ndarray) -> str:
+    expected = f"{name} must be 2-D, of shape (n_samples, n_labels); got {array.ndim}-D of shape {array.shape}."
+    if array.ndim == 1:
+        return f"{expected} A single row is {name}.reshape(1, -1), a single label {name}.reshape(-1, 1)."
+    if array.ndim == 3:
+        return f"{expected} If it comes from predict_proba of several outputs, see choral.stack_proba."
+    return expected

@@ -1,0 +1,177 @@
+"""Loss curves along a family of measures, and two of them against each other."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from choral._validation import check_count, check_vector, refuse_where
+from choral.measures.base import ROUNDING
+from choral.measures.families import Family, get_family
+
+
+@dataclass(frozen=True, eq=False)
+class LossCurve:
+    """The loss of one model along a family of measures, from Hamming towards subset 0/1.
+
+    A model that gets labels right *together* has a flat curve: its subset 0/1 loss is not much above its Hamming loss.
+
+    Parameters
+    ----------
+    family : {"binomial", "polynomial"}
+    parameters : array-like of shape (n_points,)
+        Increasing values of k or alpha.
+    losses : array-like of shape (n_points,)
+    n_labels : int
+    name : str, optional
+        For legends and tables.
+
+    Examples
+    --------
+    >>> curve = LossCurve("binomial", [1, 2, 3], [0.25, 0.35, 0.4], n_labels=3)
+    >>> round(curve.slope, 3), round(curve.area, 4)
+    (0.15, 0.3375)
+    """
+
+    family: str
+    parameters: np.ndarray
+    losses: np.ndarray
+    n_labels: int
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        n_labels = check_count("n_labels", self.n_labels)
+        parameters = get_family(self.family).parameters(check_vector("parameters", self.parameters), n_labels)
+        losses = check_vector("losses", self.losses)
+        if losses.shape != parameters.shape:
+            raise ValueError(f"losses must have one entry for each of {parameters.size} parameters; got {losses.size}.")
+        refuse_where("losses must lie in [0, 1]", "losses", losses, ~((losses >= 0) & (losses <= 1 + ROUNDING)))
+        for field, array in (("parameters", parameters), ("losses", losses)):
+            array = array.copy()
+            array.flags.writeable = False
+            object.__setattr__(self, field, array)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LossCurve):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple:
+        return (self.family, self.parameters.tobytes(), self.losses.tobytes(), self.n_labels, self.name)
+
+    @property
+    def x(self) -> np.ndarray:
+        """Where the parameters lie on the axis: (k - 1) / (K - 1), or log(alpha) / log(1000)."""
+        return self._family.position(self.parameters, self.n_labels)
+
+    @property
+    def slope(self) -> float:
+        """Loss at the subset end (x = 1) minus loss at the Hamming end (x = 0): flat means dependence-aware."""
+        _, losses = self._whole("slope")
+        return float(losses[-1] - losses[0])
+
+    @property
+    def area(self) -> float:
+        """Area under the curve over x in [0, 1]: one number for the whole slide, by the trapezoidal rule."""
+        x, losses = self._whole("area")
+        return float(losses[0]) if x.size == 1 else float(np.trapezoid(losses, x))
+
+    @property
+    def _family(self) -> Family:
+        return get_family(self.family)
+
+    def _whole(self, what: str) -> tuple[np.ndarray, np.ndarray]:
+        if not self._family.is_whole(self.parameters, self.n_labels):
+            first, last = self._family.parameter_at(np.array([0.0, 1.0]), self.n_labels)
+            raise ValueError(
+                f"the {what} of a curve needs both ends of its axis, {self._family.symbol} = {first:g} and {last:g}; "
+                f"its parameters reach from {self.parameters[0]:g} to {self.parameters[-1]:g}."
+            )
+        inside = self.x <= 1
+        return self.x[inside], self.losses[inside]
+
+
+@dataclass(frozen=True)
+class PairwiseCurve:
+    """The loss of one model against the loss of another, over the same parameters.
+
+    The first model is on x, the second on y, as in the paper: above the diagonal the first is better.
+
+    Examples
+    --------
+    >>> first = LossCurve("binomial", [1, 2, 3], [0.2, 0.4, 0.6], n_labels=3, name="BR")
+    >>> second = LossCurve("binomial", [1, 2, 3], [0.3, 0.4, 0.5], n_labels=3, name="LP")
+    >>> pair = PairwiseCurve(first, second)
+    >>> pair.crossings(), pair.winners
+    (array([2.]), ('BR', 'tie', 'LP'))
+    """
+
+    first: LossCurve
+    second: LossCurve
+
+    def __post_init__(self) -> None:
+        a, b = self.first, self.second
+        if (a.family, a.n_labels) != (b.family, b.n_labels):
+            raise ValueError(
+                "two curves compare on one family and number of labels; "
+                f"got {a.family}, {a.n_labels} labels and {b.family}, {b.n_labels} labels."
+            )
+        if not np.array_equal(a.parameters, b.parameters):
+            raise ValueError("two curves compare on the same parameters; these differ.")
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names of the two models."""
+        return self.first.name or "first", self.second.name or "second"
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """The parameters of both curves."""
+        return self.first.parameters
+
+    @property
+    def differences(self) -> np.ndarray:
+        """Loss of the second minus loss of the first: positive where the first is better; noise is 0."""
+        differences = self.second.losses - self.first.losses
+        return np.where(np.abs(differences) <= ROUNDING, 0.0, differences)
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Name of the better model at each parameter, or ``"tie"``."""
+        first, second = self.names
+        return tuple(first if d > 0 else second if d < 0 else "tie" for d in self.differences)
+
+    def crossings(self) -> np.ndarray:
+        """The parameters at which the better model changes, interpolated on the x axis of `LossCurve`.
+
+        Curves that meet and part again do not cross; where they cross along a stretch of ties, its middle counts.
+        """
+        differences = self.differences
+        decided = np.flatnonzero(differences)
+        x = self.first.x
+        found = []
+        for left, right in pairwise(decided):
+            if differences[left] * differences[right] > 0:
+                continue
+            if right == left + 1:
+                share = differences[left] / (differences[left] - differences[right])
+                found.append(x[left] + share * (x[right] - x[left]))
+            else:
+                found.append((x[left + 1] + x[right - 1]) / 2)
+        family = get_family(self.first.family)
+        return family.parameter_at(np.array(found), self.first.n_labels)
+
+    @property
+    def shape(self) -> str:
+        """``"convex"``, ``"concave"``, ``"straight"`` or ``"mixed"``: how the second's loss bends over the first's."""
+        dx, dy = np.diff(self.first.losses), np.diff(self.second.losses)
+        moved = (dx > ROUNDING) | (dy > ROUNDING)
+        dx, dy = dx[moved], dy[moved]
+        turns = dx[:-1] * dy[1:] - dx[1:] * dy[:-1]  # the sign of the turn from one segment to the next
+        left, right = (turns > ROUNDING).any(), (turns < -ROUNDING).any()
+        return {(True, False): "convex", (False, True): "concave", (False, False): "straight"}.get(
+            (bool(left), bool(right)), "mixed"
+        )

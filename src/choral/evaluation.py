@@ -1,0 +1,308 @@
+"""evaluate(): any predictions in, curves, a baseline and intervals out."""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from choral._kernels.pairs import error_blocks, is_hard, row_slices
+from choral._kernels.ranks import rank_averages
+from choral._validation import Labels, check_count, check_labels, check_matrix, check_sample_weight
+from choral.curves import LossCurve
+from choral.measures.families import Family, get_family
+from choral.profiles import ErrorProfile, summarise
+from choral.scores import harden
+from choral.stats import Rows, bootstrap_means
+
+BASELINE = "all irrelevant"
+Progress = Callable[[int, int, str], None]
+
+
+class MixedPredictionsWarning(UserWarning):
+    """Hard labels and scores were put side by side."""
+
+
+class Difference(NamedTuple):
+    """How much worse than the best a model is at each parameter, with a bootstrap interval."""
+
+    estimate: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+class Summary(NamedTuple):
+    """A few columns of the curves, for people: lower is better in each of them."""
+
+    columns: tuple[str, ...]
+    rows: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What `evaluate` found: loss curves of all models and of the baseline, and who is best where.
+
+    Attributes
+    ----------
+    family : str
+        ``"binomial"`` or ``"polynomial"``.
+    parameters : ndarray of shape (n_points,)
+    profiles : dict from name to ErrorProfile
+        Models in the order given, then the baseline.
+    curves : dict from name to LossCurve
+        Likewise.
+    differences : dict from name to Difference, or None
+        For models and baseline: loss minus loss of the model that is best at that parameter, with paired bootstrap
+        intervals. The best is chosen on the same data, so an interval that barely excludes 0 is weak evidence.
+    baseline : str
+        The name of the baseline: no label at all. Hamming loss alone makes it look good.
+    """
+
+    family: str
+    parameters: np.ndarray
+    profiles: dict[str, ErrorProfile]
+    curves: dict[str, LossCurve]
+    differences: dict[str, Difference] | None
+    confidence: float
+    baseline: str = BASELINE
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models, without the baseline."""
+        return tuple(name for name in self.profiles if name != self.baseline)
+
+    @property
+    def n_labels(self) -> int:
+        return self.profiles[self.baseline].n_labels
+
+    @property
+    def n_rows(self) -> int:
+        return self.profiles[self.baseline].n_rows
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The model with the least loss at each parameter; of equal ones, the first given."""
+        losses = np.array([self.curves[name].losses for name in self.models])
+        return tuple(self.models[index] for index in losses.argmin(axis=0))
+
+    def summary(self) -> Summary:
+        """Hamming loss, some points between, subset 0/1 loss and area; or the parameters asked for and the area."""
+        family = get_family(self.family)
+        columns = _summary_columns(family, self.parameters, self.n_labels)
+        rows = {}
+        for name, profile in self.profiles.items():
+            losses = profile.losses(self.family, list(columns.values()))
+            rows[name] = (*losses.tolist(), profile.curve(self.family).area)
+        return Summary((*columns, "area"), rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, ready for JSON."""
+        summary = self.summary()
+        return {
+            "family": self.family,
+            "n_rows": self.n_rows,
+            "n_labels": self.n_labels,
+            "parameters": _plain(self.parameters),
+            "best": list(self.best),
+            "baseline": self.baseline,
+            "confidence": self.confidence,
+            "models": {
+                name: {
+                    "predictions": "hard" if self.profiles[name].is_hard else "soft",
+                    "losses": _plain(curve.losses),
+                    "summary": dict(zip(summary.columns, summary.rows[name], strict=True)),
+                    "difference_to_best": self.differences and _plain_fields(self.differences[name]),
+                    "profile": self.profiles[name].to_dict(),
+                }
+                for name, curve in self.curves.items()
+            },
+        }
+
+
+def evaluate(
+    y_true: Any,
+    predictions: Mapping[str, Any],
+    *,
+    family: str = "binomial",
+    parameters: Any = None,
+    threshold: float | None = None,
+    sample_weight: Any = None,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Judge the predictions of some models along the slide from Hamming to subset 0/1 loss.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        True labels, 0 or 1.
+    predictions : mapping from name to array-like or sparse matrix of shape (n_samples, n_labels)
+        Predicted labels, or scores in [0, 1]. Hard and soft predictions are different yardsticks (hedging pays for
+        scores): a `MixedPredictionsWarning` says so where both come together.
+    family : {"binomial", "polynomial"}
+    parameters : array-like, optional
+        Increasing values of k or alpha; see `loss_curve` for the default.
+    threshold : float, optional
+        Makes scores hard: 1 where a score is at least the threshold. Hard predictions stay as they are.
+    sample_weight : array-like of shape (n_samples,), optional
+    n_bootstrap : int
+        Paired bootstrap samples for the intervals of the differences to the best; 0 leaves them out.
+    confidence : float
+        Of the intervals, pointwise.
+    random_state : int, Generator or None
+        Seeds the bootstrap.
+    progress : callable (done, total, what), optional
+        Told how far the work has come.
+
+    Returns
+    -------
+    evaluation : Evaluation
+
+    Examples
+    --------
+    >>> y_true = [[1, 1, 0], [0, 0, 1], [1, 1, 0], [0, 0, 1]]
+    >>> apart = [[1, 0, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1]]  # one label wrong, twice
+    >>> together = [[0, 0, 1], [0, 0, 1], [1, 1, 0], [0, 0, 1]]  # all labels wrong, once
+    >>> evaluation = evaluate(y_true, {"apart": apart, "together": together})
+    >>> evaluation.best
+    ('apart', 'together', 'together')
+    """
+    if not predictions:
+        raise ValueError("predictions must name at least one model; got none.")
+    if BASELINE in predictions:
+        raise ValueError(f"{BASELINE!r} is the name of the baseline; please name the model otherwise.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1; got {confidence}.")
+    n_bootstrap = check_count("n_bootstrap", n_bootstrap, least=0)
+    true = check_matrix("y_true", y_true)
+    weights = check_sample_weight(sample_weight, true.shape[0])
+    grid = get_family(family).parameters(parameters, true.shape[1])
+    progress = progress or (lambda done, total, what: None)
+
+    matrices = _prepare(true, predictions, threshold)
+    profiles = {}
+    for done, (name, matrix) in enumerate(matrices.items(), start=1):
+        profiles[name] = summarise(true, matrix, weights, pred_name=_quoted(name))
+        progress(done, len(matrices), "comparing labels")
+    _warn_if_mixed({name: profiles[name] for name in predictions})
+    curves = {name: profile.curve(family, grid, name) for name, profile in profiles.items()}
+    differences = None
+    if n_bootstrap:
+        rng = np.random.default_rng(random_state)
+        blocks = _rows_of_losses(true, matrices, weights, get_family(family), grid, n_bootstrap, progress)
+        means = bootstrap_means(blocks, n_bootstrap, rng)
+        differences = _differences(curves, means.reshape(-1, len(curves), len(grid)), confidence)
+    return Evaluation(family, grid, profiles, curves, differences, confidence)
+
+
+def _prepare(true: Labels, predictions: Mapping[str, Any], threshold: float | None) -> dict[str, Labels]:
+    """Checked shapes, scores made hard where asked for, and the baseline last."""
+    matrices: dict[str, Labels] = {}
+    for name, y_pred in predictions.items():
+        _, matrix = check_labels(true, y_pred, pred_name=_quoted(name))
+        matrices[name] = matrix if threshold is None or is_hard(matrix) else harden(matrix, threshold)
+    return {**matrices, BASELINE: sp.csr_array(true.shape, dtype=np.uint8)}
+
+
+def _quoted(name: str) -> str:
+    return f"predictions[{name!r}]"
+
+
+def _warn_if_mixed(profiles: dict[str, ErrorProfile]) -> None:
+    soft = [name for name, profile in profiles.items() if not profile.is_hard]
+    if soft and len(soft) < len(profiles):
+        warnings.warn(
+            f"scores ({', '.join(soft)}) and hard labels do not compare: hedging lowers the loss of scores (0.5 "
+            "everywhere has loss 0.5 under every measure). Give a threshold to make all predictions hard.",
+            MixedPredictionsWarning,
+            stacklevel=3,
+        )
+
+
+def _rows_of_losses(
+    true: Labels,
+    matrices: dict[str, Labels],
+    weights: np.ndarray | None,
+    family: Family,
+    grid: np.ndarray,
+    n_bootstrap: int,
+    progress: Progress,
+) -> Iterator[Rows]:
+    """Losses of every row under every model and parameter, in blocks; hard predictions grouped by their errors."""
+    n_labels = true.shape[1]
+    if all(is_hard(matrix) for matrix in matrices.values()):
+        wrong, counts, weights = _group([_wrong_labels(true, matrix) for matrix in matrices.values()], weights)
+        by_errors = family.deficits(grid, n_labels, int(wrong.max())).T
+    else:
+        wrong, counts = None, np.ones(true.shape[0], dtype=np.int64)
+        weights = np.ones(true.shape[0]) if weights is None else weights
+    for block in row_slices((len(counts), n_bootstrap), itemsize=1):
+        if wrong is not None:
+            losses = [by_errors[errors] for errors in wrong[block].T]
+        else:
+            losses = [_row_losses(true[block], matrix[block], family, grid) for matrix in matrices.values()]
+        yield Rows(np.hstack(losses), counts[block], weights[block])
+        progress(block.stop, len(counts), "bootstrap")
+
+
+def _wrong_labels(true: Labels, pred: Labels) -> np.ndarray:
+    return np.concatenate([block.wrong for block in error_blocks(true, pred)])
+
+
+def _group(wrong: list[np.ndarray], weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows with the same errors of each model (and the same weight) once, with their number and weight."""
+    keys = wrong if weights is None else [*wrong, np.unique(weights, return_inverse=True)[1]]
+    codes = np.zeros(len(keys[0]), dtype=np.int64)
+    for key in keys:  # one key after another: codes stay below n_rows * n_labels, where a product would overflow
+        codes = np.unique(codes * (int(key.max()) + 1) + key, return_inverse=True)[1]
+    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    return np.column_stack(wrong)[first], counts, np.ones(first.size) if weights is None else weights[first]
+
+
+def _row_losses(true: Labels, pred: Labels, family: Family, grid: np.ndarray) -> np.ndarray:
+    """(n_rows, n_parameters) losses of a few rows."""
+    n_labels = true.shape[1]
+    losses = []
+    for _, wrong, errors in error_blocks(true, pred):
+        if wrong is not None:
+            losses.append(family.deficits(grid, n_labels, int(wrong.max())).T[wrong])
+        else:
+            losses.append(rank_averages(errors, lambda n_ranks: family.weights(grid, n_labels, n_ranks)))
+    return np.vstack(losses)
+
+
+def _differences(curves: dict[str, LossCurve], samples: np.ndarray, confidence: float) -> dict[str, Difference]:
+    """Intervals of loss minus loss of the best model; ``samples`` is (n_samples, n_curves, n_parameters)."""
+    losses = np.array([curve.losses for curve in curves.values()])
+    best = losses[:-1].argmin(axis=0)  # the baseline, last, does not compete
+    points = np.arange(losses.shape[1])
+    estimates = losses - losses[best, points]
+    resampled = samples - samples[:, best, points][:, np.newaxis]
+    tail = (1 - confidence) / 2
+    lower, upper = np.quantile(resampled, [tail, 1 - tail], axis=0)
+    return {name: Difference(*rows) for name, *rows in zip(curves, estimates, lower, upper, strict=True)}
+
+
+def _summary_columns(family: Family, parameters: np.ndarray, n_labels: int) -> dict[str, float]:
+    """Column title -> parameter: five points of the default grid, or the few parameters that were asked for."""
+    if not np.array_equal(parameters, family.default_parameters(n_labels)):
+        return {f"{family.symbol}={parameter:g}": parameter for parameter in parameters}
+    if family.name == "polynomial":
+        return {"Hamming": 1.0, "alpha=2": 2.0, "alpha=3": 3.0, "alpha=10": 10.0, "subset": np.inf}
+    if n_labels == 1:
+        return {"Hamming": 1.0}
+    between = sorted({k for k in (2, 3, n_labels // 2) if 1 < k < n_labels})
+    return {"Hamming": 1.0, **{f"k={k}": float(k) for k in between}, "subset": float(n_labels)}
+
+
+def _plain_fields(difference: Difference) -> dict[str, list]:
+    return {field: _plain(array) for field, array in difference._asdict().items()}
+
+
+def _plain(array: np.ndarray) -> list:
+    """Numbers for JSON, which knows no infinity."""
+    return ["inf" if value == np.inf else value for value in array.tolist()]

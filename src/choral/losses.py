@@ -1,0 +1,266 @@
+r"""Losses on (y_true, y_pred): one minus the Choquet integral of label-wise correctness.
+
+.. math:: \ell(y, s) = 1 - C_\mu(u), \quad u_i = 1 - |s_i - y_i|
+
+All follow scikit-learn's conventions: true labels first, options by keyword, the mean over rows as a float. They take
+lists, arrays of any numeric or bool dtype, pandas frames and SciPy sparse matrices on either side; predictions are
+hard labels or scores in [0, 1].
+"""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+
+from choral._kernels.pairs import dense_blocks, error_blocks, is_hard
+from choral._kernels.ranks import rank_averages
+from choral._validation import Labels, check_labels, check_sample_weight
+from choral.integrals import chained, sorted_form
+from choral.measures import (
+    AdditiveMeasure,
+    BinomialMeasure,
+    CountingMeasure,
+    CoveringMeasure,
+    HammingMeasure,
+    Measure,
+    PolynomialMeasure,
+    RelevanceMeasure,
+    SubsetMeasure,
+)
+from choral.measures.covering import set_weights
+
+Reduction = Literal["mean", "none"]
+
+
+def choquet_loss(
+    y_true: Any,
+    y_pred: Any,
+    measure: Measure | RelevanceMeasure,
+    *,
+    sample_weight: Any = None,
+    reduction: Reduction = "mean",
+) -> Any:
+    r"""One minus the Choquet integral of label-wise correctness, for any measure.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        True labels, 0 or 1.
+    y_pred : array-like or sparse matrix of shape (n_samples, n_labels)
+        Predicted labels, or scores in [0, 1].
+    measure : Measure or RelevanceMeasure
+        What it is worth to be right on a set of labels.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts in the mean.
+    reduction : {"mean", "none"}
+        ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : float, or ndarray of shape (n_samples,)
+        In [0, 1]; 0 where every label is right.
+
+    Examples
+    --------
+    >>> from choral import MoebiusMeasure
+    >>> together = MoebiusMeasure({(0, 1): 0.5, (2,): 0.5})  # labels 0 and 1 count only together
+    >>> choquet_loss([[1, 1, 1], [1, 1, 1]], [[1, 0, 1], [1, 1, 0]], together)
+    0.5
+    """
+    matrices = check_labels(y_true, y_pred)
+    _check_reduction(reduction)
+    weights = check_sample_weight(sample_weight, matrices[0].shape[0])
+    if not isinstance(measure, Measure | RelevanceMeasure):
+        raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
+    measure.check_n_labels(matrices[0].shape[1])
+    if isinstance(measure, CountingMeasure):
+        rows = _row_owa_losses(*matrices, measure)
+    else:
+        rows = _row_losses(*matrices, measure)
+    return _reduce(rows, weights, reduction)
+
+
+def binomial_loss(y_true: Any, y_pred: Any, *, k: int, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
+    """For hard predictions, the probability that a random set of k labels contains a mistake.
+
+    ``k=1`` is the Hamming loss, ``k=n_labels`` the subset 0/1 loss. Parameters as in `choquet_loss`.
+
+    Examples
+    --------
+    One mistake among four labels is in half of the six pairs:
+
+    >>> binomial_loss([[1, 0, 0, 1]], [[1, 0, 0, 0]], k=2)
+    0.5
+    """
+    return choquet_loss(y_true, y_pred, BinomialMeasure(k), sample_weight=sample_weight, reduction=reduction)
+
+
+def polynomial_loss(
+    y_true: Any, y_pred: Any, *, alpha: float, sample_weight: Any = None, reduction: Reduction = "mean"
+) -> Any:
+    """For hard predictions with e of K labels wrong, ``1 - (1 - e / K) ** alpha``.
+
+    ``alpha=1`` is the Hamming loss, ``alpha=inf`` the subset 0/1 loss. Parameters as in `choquet_loss`.
+
+    Examples
+    --------
+    >>> polynomial_loss([[1, 0, 0, 1]], [[1, 0, 0, 0]], alpha=2)
+    0.4375
+    """
+    return choquet_loss(y_true, y_pred, PolynomialMeasure(alpha), sample_weight=sample_weight, reduction=reduction)
+
+
+def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
+    """The mean error over all labels; parameters as in `choquet_loss`.
+
+    Examples
+    --------
+    >>> hamming_loss([[1, 0, 0, 1]], [[1, 0, 0, 0]])
+    0.25
+    >>> hamming_loss([[1, 0]], [[0.5, 0.5]])
+    0.5
+    """
+    return choquet_loss(y_true, y_pred, HammingMeasure(), sample_weight=sample_weight, reduction=reduction)
+
+
+def subset_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
+    """The largest error in a row: subset 0/1 loss for hard predictions; parameters as in `choquet_loss`.
+
+    Examples
+    --------
+    >>> subset_loss([[1, 0, 0, 1], [0, 1, 0, 0]], [[1, 0, 0, 0], [0, 1, 0, 0]])
+    0.5
+    """
+    return choquet_loss(y_true, y_pred, SubsetMeasure(), sample_weight=sample_weight, reduction=reduction)
+
+
+def owa_loss(
+    y_true: Any, y_pred: Any, *, weights: Any, sample_weight: Any = None, reduction: Reduction = "mean"
+) -> Any:
+    r"""Ordered weighted average of the label-wise errors.
+
+    .. math:: \ell = \sum_{i=1}^{K} w_i \, e_{[i]}, \quad e_{[1]} \ge \dots \ge e_{[K]},
+        \quad e_i = |y_i - s_i|
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_labels,)
+        The weight of the largest error first; non-negative, summing to 1.
+    y_true, y_pred, sample_weight, reduction
+        As in `choquet_loss`.
+
+    Examples
+    --------
+    >>> y_true, y_pred = [[0, 1, 1]], [[0.2, 0.3, 0.9]]
+    >>> round(owa_loss(y_true, y_pred, weights=[1, 0, 0]), 3)  # the largest error alone
+    0.7
+    >>> round(owa_loss(y_true, y_pred, weights=[0.5, 0.3, 0.2]), 3)
+    0.43
+    """
+    measure = CountingMeasure.from_weights(weights)
+    return choquet_loss(y_true, y_pred, measure, sample_weight=sample_weight, reduction=reduction)
+
+
+def covering_loss(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    label_sets: Iterable[Iterable[int]],
+    weights: Any = None,
+    normalize: bool = True,
+    sample_weight: Any = None,
+    reduction: Reduction = "mean",
+) -> Any:
+    """Subset 0/1 losses on a family of label sets: their weighted mean, or their sum as in the paper.
+
+    Parameters
+    ----------
+    label_sets : iterable of iterables of int
+        The sets, by label index.
+    weights : array-like of shape (n_sets,), optional
+        How much each set counts; 1 unless given.
+    normalize : bool
+        Whether to divide by the sum of the weights; False gives the paper's plain sum.
+    y_true, y_pred, sample_weight, reduction
+        As in `choquet_loss`.
+
+    Examples
+    --------
+    >>> pairs = [(0, 1), (1, 2), (2, 3)]
+    >>> covering_loss([[1, 1, 1, 1]], [[1, 0, 1, 1]], label_sets=pairs, normalize=False)
+    2.0
+    """
+    sets = [tuple(labels) for labels in label_sets]
+    scale = 1.0 if normalize else sum(set_weights(sets, weights))
+    measure = CoveringMeasure(sets, weights)
+    return scale * choquet_loss(y_true, y_pred, measure, sample_weight=sample_weight, reduction=reduction)
+
+
+def f_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
+    """One minus the F measure of each row; 0 where truth and prediction are both empty.
+
+    For hard predictions. The F measure is no Choquet integral of correctness: it is here because people compare
+    with it. Parameters as in `choquet_loss`.
+
+    Examples
+    --------
+    >>> f_loss([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]], reduction="none").round(3)
+    array([0.333, 0.   ])
+    """
+    true, pred = check_labels(y_true, y_pred)
+    _check_reduction(reduction)
+    weights = check_sample_weight(sample_weight, true.shape[0])
+    wrong = np.empty(true.shape[0])
+    for block in error_blocks(true, pred):
+        if block.wrong is None:
+            raise ValueError("f_loss needs hard predictions, 0 or 1; choral.harden(scores) makes them so.")
+        wrong[block.rows] = block.wrong
+    positives = _row_sums(true) + _row_sums(pred)  # F = 2 TP / positives, and positives = 2 TP + wrong
+    return _reduce(wrong / np.maximum(positives, 1), weights, reduction)
+
+
+def _row_owa_losses(y_true: Labels, y_pred: Labels, measure: CountingMeasure) -> np.ndarray:
+    """The loss of each row of checked matrices under a counting measure."""
+    n_rows, n_labels = y_true.shape
+    losses = np.empty(n_rows)
+    for rows, wrong, errors in error_blocks(y_true, y_pred):
+        if wrong is not None:
+            losses[rows] = measure.deficits(n_labels, int(wrong.max()))[wrong]
+        else:
+            losses[rows] = rank_averages(errors, lambda n_ranks: measure.weights(n_labels, n_ranks))
+    return losses
+
+
+def _row_losses(y_true: Labels, y_pred: Labels, measure: Measure | RelevanceMeasure) -> np.ndarray:
+    losses = np.empty(y_true.shape[0])
+    if isinstance(measure, AdditiveMeasure):
+        for rows, _, errors in error_blocks(y_true, y_pred, count=False):
+            losses[rows] = errors @ measure.weights
+        return losses
+    for rows, true, pred in dense_blocks(y_true, y_pred):
+        if is_hard(pred):
+            truth = (true,) if isinstance(measure, RelevanceMeasure) else ()
+            losses[rows] = 1 - measure.worth(true == pred, *truth)
+        else:
+            losses[rows] = 1 - _integral(true, 1 - np.abs(true.astype(float) - pred), measure)
+    return losses.clip(0, 1)  # the rounding of sums of many masses
+
+
+def _integral(true: np.ndarray, u: np.ndarray, measure: Measure | RelevanceMeasure) -> np.ndarray:
+    if not isinstance(measure, RelevanceMeasure):
+        return sorted_form(u, measure)
+    order = np.argsort(u, axis=1)
+    return chained(u, order, measure.chain(order, true))
+
+
+def _check_reduction(reduction: str) -> None:
+    if reduction not in ("mean", "none"):
+        raise ValueError(f"reduction must be 'mean' or 'none'; got {reduction!r}.")
+
+
+def _reduce(rows: np.ndarray, weights: np.ndarray | None, reduction: str) -> Any:
+    return rows if reduction == "none" else float(np.average(rows, weights=weights))
+
+
+def _row_sums(matrix: Labels) -> np.ndarray:
+    return np.asarray(matrix.sum(axis=1, dtype=float)).ravel()

@@ -1,0 +1,98 @@
+"""Relevance weighting: being right on relevant labels counts more (or less) than on irrelevant ones."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from choral.measures.base import ROUNDING, reversed_sums
+from choral.measures.counting import AtLeastMeasure, CountingMeasure
+
+
+@dataclass(frozen=True)
+class RelevanceMeasure:
+    r"""A counting measure whose Moebius masses grow with the share of relevant labels.
+
+    The mass of a set A is multiplied by 1 + beta * (share of relevant labels in A) and renormalised. With j correct
+    labels, a of them relevant, and R relevant labels in truth,
+
+    .. math:: \mu = v(j/K) \, (1 + \beta a / j) \, / \, (1 + \beta R / K).
+
+    It depends on the true labels of each row, so it is a family of measures, and no summary over rows
+    serves it. Where every label is relevant it is the base measure itself, for every beta.
+
+    Parameters
+    ----------
+    base : CountingMeasure
+        Must stay monotone under the weighting: every convex v does, at-least-k does not.
+    beta : float
+        At least -1; 0 leaves the base as it is.
+
+    Examples
+    --------
+    One relevant label of three, and one mistake: on an irrelevant label, then on the relevant one.
+
+    >>> from choral.measures import HammingMeasure
+    >>> measure = RelevanceMeasure(HammingMeasure(), beta=1.0)
+    >>> measure.worth(np.array([[1, 1, 0], [0, 1, 1]]), relevant=np.array([[1, 0, 0], [1, 0, 0]]))
+    array([0.75, 0.5 ])
+    """
+
+    base: CountingMeasure
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.base, CountingMeasure):
+            raise TypeError(f"base must be a counting measure; got {self.base!r}.")
+        object.__setattr__(self, "beta", float(self.beta))
+        if not -1 <= self.beta < math.inf:
+            raise ValueError(f"beta must be finite and at least -1; got {self.beta}.")
+        if type(self.base) is CountingMeasure:
+            self.check_n_labels(self.base._values.size - 1)
+        elif isinstance(self.base, AtLeastMeasure):
+            self.check_n_labels(self.base.k + 1)
+
+    def check_n_labels(self, n_labels: int) -> None:
+        """Raise where the weighted base is not monotone on this many labels."""
+        worths = self.base.values(n_labels)[1:]
+        sizes = np.arange(1, n_labels + 1)
+        for relevant in (0, 1):  # the label that is added to a set of all, or of no relevant labels
+            for share in (0, 1):
+                before = worths[:-1] * (1 + self.beta * share)
+                after = worths[1:] * (1 + self.beta * (share * sizes[:-1] + relevant) / sizes[1:])
+                falls = np.flatnonzero(after < before - ROUNDING)
+                if falls.size:
+                    raise ValueError(
+                        f"{self.base!r} is not monotone under relevance weighting with beta = {self.beta} and "
+                        f"{n_labels} labels: a set of {falls[0] + 2} correct labels can be worth less than one of "
+                        f"{falls[0] + 1} of them (v(x) / x must not decrease)."
+                    )
+
+    def worth(self, sets: np.ndarray, relevant: np.ndarray) -> np.ndarray:
+        """What each set of correct labels is worth where these labels are relevant.
+
+        Parameters
+        ----------
+        sets, relevant : ndarray of shape (n_sets, n_labels)
+            0 or 1; one set and its true labels a row.
+        """
+        correct = sets.astype(bool)
+        in_set = np.count_nonzero(correct & relevant.astype(bool), axis=1)
+        return self._weighted(np.count_nonzero(correct, axis=1), in_set, relevant)
+
+    def chain(self, order: np.ndarray, relevant: np.ndarray) -> np.ndarray:
+        """What the nested sets ``{order[r, i], order[r, i + 1], ...}`` are worth in row r."""
+        in_set = reversed_sums(np.take_along_axis(relevant.astype(np.intp), order, axis=1))
+        return self._weighted(np.arange(order.shape[1], 0, -1)[np.newaxis], in_set, relevant)
+
+    def _weighted(self, sizes: np.ndarray, in_set: np.ndarray, relevant: np.ndarray) -> np.ndarray:
+        n_labels = relevant.shape[1]
+        n_relevant = np.count_nonzero(relevant, axis=1)
+        if in_set.ndim == 2:
+            n_relevant = n_relevant[:, np.newaxis]
+        worths = self.base.values(n_labels)[sizes]
+        weighted = worths * (1 + self.beta * in_set / np.maximum(sizes, 1))
+        # All labels relevant: numerator and denominator are both 1 + beta, which may be 0.
+        all_relevant = n_relevant == n_labels
+        scale = np.where(all_relevant, 1.0, 1 + self.beta * n_relevant / n_labels)
+        return np.where(all_relevant, worths, weighted / scale)

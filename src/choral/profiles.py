@@ -1,0 +1,288 @@
+"""The small summary that serves every counting measure: how wrong labels are spread over rows."""
+
+from typing import Any
+
+import numpy as np
+
+from choral._kernels.pairs import error_blocks
+from choral._kernels.ranks import rank_sums
+from choral._validation import Labels, check_count, check_labels, check_sample_weight, check_vector, refuse_where
+from choral.curves import LossCurve
+from choral.measures import CountingMeasure, RelevanceMeasure
+from choral.measures.families import get_family
+
+TABLE_ENTRIES = 1 << 21  # of a table of measures, a row for each parameter: 16 MiB
+
+
+class ErrorProfile:
+    r"""All that any counting measure needs to know of predictions: K + 1 numbers, whatever the number of rows.
+
+    For hard predictions it is the histogram of wrong labels per row, in exact integers. For scores it is the sum over
+    rows of the largest error, of the second largest, and so on. Every loss, every curve, every parameter is a dot
+    product with it; profiles of two batches add up, so a stream, several processes or a cluster share it.
+
+    Parameters
+    ----------
+    n_labels : int
+        The number of labels, K. A new profile is empty; `update` adds rows.
+
+    Attributes
+    ----------
+    n_labels : int
+    n_rows : int
+        Rows seen.
+    total_weight : int or float
+        Their weights added up; the number of rows where none were given.
+    is_hard : bool
+        Whether all predictions seen were 0 or 1.
+
+    Examples
+    --------
+    >>> profile = ErrorProfile.from_predictions([[1, 0, 1], [0, 0, 1]], [[1, 0, 0], [0, 0, 1]])
+    >>> profile.rows_by_errors
+    array([1, 1, 0, 0])
+    >>> from choral import BinomialMeasure, SubsetMeasure
+    >>> round(profile.loss(BinomialMeasure(2)), 3), profile.loss(SubsetMeasure())
+    (0.333, 0.5)
+    >>> (profile + profile).n_rows
+    4
+    """
+
+    def __init__(self, n_labels: int):
+        self.n_labels = check_count("n_labels", n_labels)
+        self.n_rows = 0
+        self.total_weight: int | float = 0
+        # Trailing zeros are not kept: with a million labels, few rows have more than a handful of errors.
+        self._histogram: np.ndarray | None = np.zeros(1, dtype=np.int64)
+        self._sums = np.zeros(0)
+
+    @classmethod
+    def from_predictions(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> "ErrorProfile":
+        """The profile of predictions.
+
+        Works in blocks of rows: the extra memory stays below 64 MiB whatever the number of rows.
+
+        Parameters
+        ----------
+        y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+            True labels, 0 or 1.
+        y_pred : array-like or sparse matrix of shape (n_samples, n_labels)
+            Predicted labels, or scores in [0, 1].
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts.
+        """
+        matrices = check_labels(y_true, y_pred)
+        return summarise(*matrices, check_sample_weight(sample_weight, matrices[0].shape[0]))
+
+    def update(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> "ErrorProfile":
+        """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing."""
+        total = self + ErrorProfile.from_predictions(y_true, y_pred, sample_weight)
+        self.__dict__.update(total.__dict__)
+        return self
+
+    def __add__(self, other: "ErrorProfile") -> "ErrorProfile":
+        """The profile of both sets of rows; soft as soon as one of the two is."""
+        if not isinstance(other, ErrorProfile):
+            return NotImplemented
+        if other.n_labels != self.n_labels:
+            raise ValueError(f"profiles must have the same number of labels; got {self.n_labels} and {other.n_labels}.")
+        total = ErrorProfile(self.n_labels)
+        total.n_rows = self.n_rows + other.n_rows
+        total.total_weight = self.total_weight + other.total_weight
+        if self._histogram is not None and other._histogram is not None:
+            total._histogram = _add(self._histogram, other._histogram)
+        else:
+            total._histogram = None
+            total._sums = _add(self._order_sums(), other._order_sums())
+        return total
+
+    def __radd__(self, other: Any) -> "ErrorProfile":
+        return self if other == 0 else NotImplemented  # sum(profiles) starts at 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ErrorProfile):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def __repr__(self) -> str:
+        kind = "hard" if self.is_hard else "soft"
+        return f"ErrorProfile(n_labels={self.n_labels}, n_rows={self.n_rows}, {kind})"
+
+    @property
+    def is_hard(self) -> bool:
+        return self._histogram is not None
+
+    @property
+    def rows_by_errors(self) -> np.ndarray:
+        """Rows (or their weights) with 0, 1, ..., n_labels wrong labels; for hard predictions only."""
+        if self._histogram is None:
+            raise ValueError("rows_by_errors needs hard predictions; this profile has seen scores: see error_sums.")
+        return _padded(self._histogram, self.n_labels + 1)
+
+    @property
+    def error_sums(self) -> np.ndarray:
+        """Sum over rows of the largest, second largest, ... error; rows with at least i errors if hard."""
+        return _padded(self._order_sums(), self.n_labels)
+
+    def _order_sums(self) -> np.ndarray:
+        if self._histogram is None:
+            return self._sums
+        return np.cumsum(self._histogram[:0:-1])[::-1].astype(float)
+
+    def loss(self, measure: CountingMeasure) -> float:
+        """Mean loss under a counting measure, whichever it is."""
+        if not isinstance(measure, CountingMeasure):
+            raise TypeError(_why_not(measure))
+        self._check_seen()
+        if self._histogram is not None:
+            total = self._histogram @ measure.deficits(self.n_labels, self._histogram.size - 1)
+        else:
+            total = self._sums @ measure.weights(self.n_labels, self._sums.size)
+        return float(total / self.total_weight)
+
+    def losses(self, family: str, parameters: Any = None) -> np.ndarray:
+        """Mean loss for every parameter of a family; the default grid for None."""
+        self._check_seen()
+        of_family = get_family(family)
+        parameters = of_family.parameters(parameters, self.n_labels)
+        hard = self._histogram is not None
+        summary = self._histogram if self._histogram is not None else self._sums
+        table = of_family.deficits if hard else of_family.weights
+        most_wrong = summary.size - 1 if hard else summary.size
+        step = max(1, TABLE_ENTRIES // (most_wrong + 1))
+        chunks = [parameters[start : start + step] for start in range(0, len(parameters), step)]
+        totals = [table(chunk, self.n_labels, most_wrong) @ summary for chunk in chunks]
+        return np.concatenate(totals) / self.total_weight
+
+    def curve(self, family: str = "binomial", parameters: Any = None, name: str | None = None) -> LossCurve:
+        """The loss along a family; k = 1..K or the published alphas unless given. See `loss_curve`."""
+        grid = get_family(family).parameters(parameters, self.n_labels)
+        return LossCurve(family, grid, self.losses(family, grid), n_labels=self.n_labels, name=name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, ready for JSON; trailing zeros are left out."""
+        kind, summary = ("rows_by_errors", self._histogram) if self.is_hard else ("error_sums", self._sums)
+        assert summary is not None
+        return {
+            "n_labels": self.n_labels,
+            "n_rows": self.n_rows,
+            "total_weight": self.total_weight,
+            kind: summary.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "ErrorProfile":
+        """The profile that `to_dict` wrote down."""
+        profile = cls(data["n_labels"])
+        profile.n_rows = check_count("n_rows", data["n_rows"], least=0)
+        profile.total_weight = data["total_weight"]
+        if "rows_by_errors" in data:
+            counts = _check_summary("rows_by_errors", data["rows_by_errors"], profile.n_labels + 1)
+            whole = all(isinstance(count, int) for count in data["rows_by_errors"])
+            profile._histogram = counts.astype(np.int64) if whole else counts
+            if abs(counts.sum() - profile.total_weight) > 1e-9 * max(1, profile.total_weight):
+                raise ValueError(
+                    f"rows_by_errors must add up to total_weight, {profile.total_weight}; got {counts.sum()}."
+                )
+        else:
+            profile._histogram = None
+            profile._sums = _check_summary("error_sums", data["error_sums"], profile.n_labels)
+        return profile
+
+    def _check_seen(self) -> None:
+        if not self.n_rows:
+            raise ValueError("this ErrorProfile has seen no rows yet; update(y_true, y_pred) adds some.")
+
+
+def loss_curve(
+    y_true: Any,
+    y_pred: Any,
+    family: str = "binomial",
+    parameters: Any = None,
+    *,
+    sample_weight: Any = None,
+    name: str | None = None,
+) -> LossCurve:
+    """The loss of predictions along a whole family of measures.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        True labels, 0 or 1.
+    y_pred : array-like or sparse matrix of shape (n_samples, n_labels)
+        Predicted labels, or scores in [0, 1].
+    family : {"binomial", "polynomial"}
+    parameters : array-like, optional
+        Increasing values of k or alpha. Unless given: k = 1..K (for K > 200 a geometric grid of at most 200), or
+        the 55 alphas of the published study.
+    sample_weight : array-like of shape (n_samples,), optional
+    name : str, optional
+        For legends and tables.
+
+    Examples
+    --------
+    >>> curve = loss_curve([[1, 0, 1], [0, 0, 1]], [[1, 0, 0], [0, 0, 1]])
+    >>> curve.parameters, curve.losses.round(3)
+    (array([1, 2, 3]), array([0.167, 0.333, 0.5  ]))
+    """
+    return ErrorProfile.from_predictions(y_true, y_pred, sample_weight).curve(family, parameters, name)
+
+
+def summarise(
+    y_true: Labels, y_pred: Labels, weights: np.ndarray | None = None, *, pred_name: str = "y_pred"
+) -> ErrorProfile:
+    """The profile of matrices and weights that have passed `check_labels` and `check_sample_weight`."""
+    n_rows, n_labels = y_true.shape
+    histogram = np.zeros(1, dtype=np.int64 if weights is None else float)
+    sums = np.zeros(0)
+    hard = True
+    for rows, wrong, errors in error_blocks(y_true, y_pred, pred_name):
+        some = None if weights is None else weights[rows]
+        if wrong is not None:
+            histogram = _add(histogram, np.bincount(wrong, weights=some))
+        else:
+            hard = False
+            sums = _add(sums, rank_sums(errors, some))
+    profile = ErrorProfile(n_labels)
+    profile.n_rows = n_rows
+    profile.total_weight = n_rows if weights is None else float(weights.sum())
+    profile._histogram = histogram
+    if not hard:
+        profile._sums = _add(profile._order_sums(), sums)
+        profile._histogram = None
+    return profile
+
+
+def _add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The sum of two vectors of different lengths, without trailing zeros."""
+    if first.size < second.size:
+        first, second = second, first
+    total = first.astype(np.result_type(first, second))
+    total[: second.size] += second
+    return total
+
+
+def _padded(vector: np.ndarray, size: int) -> np.ndarray:
+    return np.concatenate([vector, np.zeros(size - vector.size, dtype=vector.dtype)])
+
+
+def _check_summary(name: str, numbers: Any, most: int) -> np.ndarray:
+    numbers = check_vector(name, numbers) if len(numbers) else np.zeros(0)
+    if numbers.size > most:
+        raise ValueError(f"{name} must have at most {most} entries; got {numbers.size}.")
+    refuse_where(f"{name} must be finite and non-negative", name, numbers, ~((numbers >= 0) & (numbers < np.inf)))
+    return numbers
+
+
+def _why_not(measure: Any) -> str:
+    if isinstance(measure, RelevanceMeasure):
+        return (
+            "an ErrorProfile cannot serve a RelevanceMeasure: its worth depends on the true labels of each row, and a "
+            "profile keeps only how many labels were wrong. Use choquet_loss."
+        )
+    return (
+        f"an ErrorProfile serves counting measures only: it keeps how many labels were wrong, not which. "
+        f"Use choquet_loss for {measure!r}."
+    )

@@ -1,0 +1,115 @@
+"""From what models return to what losses take: hard labels, or scores in [0, 1]. Nothing rescales silently."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit
+
+from choral._validation import Labels, check_count, check_matrix, refuse_where
+
+
+def harden(scores: Any, threshold: float = 0.5) -> Labels:
+    """Hard labels: 1 where the score is at least the threshold.
+
+    Parameters
+    ----------
+    scores : array-like or sparse matrix of shape (n_samples, n_labels)
+        Real-valued scores of any range; sparse ones need a positive threshold and stay sparse.
+    threshold : float
+        For logits, 0.
+
+    Returns
+    -------
+    labels : uint8 matrix of the same shape
+
+    Examples
+    --------
+    >>> harden([[0.2, 0.5, 0.9]])
+    array([[0, 1, 1]], dtype=uint8)
+    """
+    matrix = _check_scores(scores)
+    if not sp.issparse(matrix):
+        return (matrix >= threshold).astype(np.uint8)
+    if not threshold > 0:
+        raise ValueError(
+            f"a threshold for sparse scores must be above 0, the score of absent entries; got {threshold}."
+        )
+    labels = sp.csr_array((matrix.data >= threshold, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
+    labels.eliminate_zeros()
+    return labels.astype(np.uint8)
+
+
+def harden_top(scores: Any, n_relevant: int) -> np.ndarray:
+    """Hard labels: the labels with the highest scores in each row; of equal ones, the first.
+
+    Examples
+    --------
+    >>> harden_top([[0.2, 0.5, 0.9], [3.0, 1.0, 2.0]], n_relevant=1)
+    array([[0, 0, 1],
+           [1, 0, 0]], dtype=uint8)
+    """
+    matrix = _check_scores(scores)
+    matrix = matrix.toarray() if sp.issparse(matrix) else matrix
+    n_relevant = check_count("n_relevant", n_relevant, least=0)
+    if n_relevant > matrix.shape[1]:
+        raise ValueError(f"n_relevant must be at most {matrix.shape[1]}, the number of labels; got {n_relevant}.")
+    top = np.argsort(-matrix.astype(float, copy=False), axis=1, kind="stable")[:, :n_relevant]
+    labels = np.zeros(matrix.shape, dtype=np.uint8)
+    np.put_along_axis(labels, top, 1, axis=1)
+    return labels
+
+
+def scores_from_logits(logits: Any) -> np.ndarray:
+    """The logistic function: real-valued logits to scores in [0, 1].
+
+    Examples
+    --------
+    >>> scores_from_logits([[0.0, 2.0]]).round(3)
+    array([[0.5  , 0.881]])
+    """
+    matrix = check_matrix("logits", logits)
+    if sp.issparse(matrix):
+        raise ValueError("logits must be dense: an absent entry would be the logit 0, the score 0.5.")
+    refuse_where("logits must not be nan", "logits", matrix, np.isnan(matrix))
+    return expit(matrix.astype(float, copy=False))
+
+
+def stack_proba(proba: Any, classes: Any = None) -> np.ndarray:
+    """One matrix of scores from scikit-learn's ``predict_proba`` for several outputs.
+
+    Parameters
+    ----------
+    proba : list of n_labels arrays of shape (n_samples, n_classes), or array of shape (n_samples, n_labels)
+        As ``predict_proba`` returns it.
+    classes : list of n_labels arrays, optional
+        ``estimator.classes_``. Tells which column is the label 1, also where a label had one class only in
+        training; without it, each array must have two columns.
+
+    Examples
+    --------
+    >>> stack_proba([[[0.9, 0.1]], [[0.3, 0.7]]])
+    array([[0.1, 0.7]])
+    >>> stack_proba([[[0.9, 0.1]], [[1.0]]], classes=[[0, 1], [0]])  # the second label never occurred
+    array([[0.1, 0. ]])
+    """
+    if not isinstance(proba, list | tuple) and np.ndim(proba) == 2:
+        return np.asarray(proba)
+    columns = []
+    for label, table in enumerate(np.asarray(output, dtype=float) for output in proba):
+        known = [0, 1] if classes is None else list(classes[label])
+        if table.ndim != 2 or table.shape[1] != len(known):
+            raise ValueError(
+                f"predict_proba of label {label} must have shape (n_samples, {len(known)}), one column for each of the "
+                f"classes {known}; got shape {table.shape}. Pass classes=estimator.classes_."
+            )
+        columns.append(table[:, known.index(1)] if 1 in known else np.zeros(len(table)))
+    return np.column_stack(columns)
+
+
+def _check_scores(scores: Any) -> Labels:
+    matrix = check_matrix("scores", scores)
+    values = matrix.data if sp.issparse(matrix) else matrix
+    if values.dtype.kind == "f":
+        refuse_where("scores must not be nan", "scores", values, np.isnan(values))
+    return matrix

@@ -1,0 +1,53 @@
+"""Scorers for scikit-learn's model selection."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from choral.losses import choquet_loss
+from choral.measures import Measure, RelevanceMeasure
+from choral.scores import stack_proba
+
+
+@dataclass(frozen=True)
+class LossScorer:
+    """Minus the loss of an estimator's predictions: greater is better, as scikit-learn wants it."""
+
+    measure: Measure | RelevanceMeasure
+    response: str = "predict"
+
+    def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None) -> float:
+        y_pred = getattr(estimator, self.response)(X)
+        if self.response == "predict_proba":
+            # scikit-learn's own scorers take the last column: wrong for a label with one class in training.
+            y_pred = stack_proba(y_pred, getattr(estimator, "classes_", None))
+        return -choquet_loss(y_true, y_pred, self.measure, sample_weight=sample_weight)
+
+
+def make_scorer(
+    measure: Measure | RelevanceMeasure, response: Literal["predict", "predict_proba"] = "predict"
+) -> LossScorer:
+    """A scorer for ``cross_val_score``, ``GridSearchCV`` and their like.
+
+    Parameters
+    ----------
+    measure : Measure or RelevanceMeasure
+        Defines the loss.
+    response : {"predict", "predict_proba"}
+        Judge hard labels, or scores. The two are different yardsticks: do not compare one with the other.
+
+    Returns
+    -------
+    scorer : callable (estimator, X, y) -> float
+        Minus the loss.
+
+    Examples
+    --------
+    >>> from choral import BinomialMeasure
+    >>> make_scorer(BinomialMeasure(2))
+    LossScorer(measure=BinomialMeasure(k=2), response='predict')
+    """
+    if response not in ("predict", "predict_proba"):
+        raise ValueError(f"response must be 'predict' or 'predict_proba'; got {response!r}.")
+    if not isinstance(measure, Measure | RelevanceMeasure):
+        raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
+    return LossScorer(measure, response)
