@@ -177,6 +177,8 @@ def evaluate(
         raise ValueError(f"{BASELINE!r} is the name of the baseline; please name the model otherwise.")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1; got {confidence}.")
+    if threshold is not None and np.isnan(threshold):
+        raise ValueError("threshold must be a number; got nan.")
     n_bootstrap = check_count("n_bootstrap", n_bootstrap, least=0)
     true = check_matrix("y_true", y_true)
     weights = check_sample_weight(sample_weight, true.shape[0])

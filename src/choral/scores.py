@@ -29,6 +29,8 @@ def harden(scores: Any, threshold: float = 0.5) -> Labels:
     array([[0, 1, 1]], dtype=uint8)
     """
     matrix = _check_scores(scores)
+    if np.isnan(threshold):
+        raise ValueError("threshold must be a number; got nan.")
     if not sp.issparse(matrix):
         return (matrix >= threshold).astype(np.uint8)
     if not threshold > 0:

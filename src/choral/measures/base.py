@@ -56,12 +56,13 @@ class ArrayValue:
     A frozen dataclass that holds an array is neither comparable nor hashable; this is the little it takes.
     """
 
-    def _freeze(self, **arrays: np.ndarray) -> None:
-        for name, array in arrays.items():
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+    def _freeze(self, **fields: Any) -> None:
+        for name, field in fields.items():
+            if isinstance(field, np.ndarray):
+                field.flags.writeable = False
+            object.__setattr__(self, name, field)
 
-    def __setstate__(self, state: dict[str, np.ndarray]) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self._freeze(**state)  # pickle and copy hand over writable arrays
 
     def _identity(self) -> Hashable:

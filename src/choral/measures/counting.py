@@ -110,6 +110,7 @@ class CountingMeasure(ArrayValue, Measure):
 
     @classmethod
     def _from_tables(cls, values: np.ndarray, deficits: np.ndarray, weights: np.ndarray) -> "CountingMeasure":
+        values[-1] = deficits[-1] = 1  # sums of many weights stop short of it, or go beyond, by a rounding error
         measure = object.__new__(CountingMeasure)
         measure._set_tables(values, deficits, weights)
         return measure

@@ -1,0 +1,23 @@
+"""Shared by all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("choral", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("choral")
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def reference_folder():
+    """The published figures, kept beside the project rather than in it."""
+    folder = SHARED / "reference"
+    if not folder.is_dir():
+        if os.environ.get("CI"):
+            pytest.fail("CI must have the published figures at ../shared/reference")
+        pytest.skip("the published figures are not at ../shared/reference")
+    return folder

@@ -1,0 +1,369 @@
+"""Losses against scikit-learn at the ends, the definition between, and the paper's printed figures."""
+
+import re
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.metrics
+from definitions import (
+    all_sets,
+    binomial_loss_by_counting,
+    capacity_values,
+    choquet_by_levels,
+    share_of_sets_with_a_mistake,
+    worth_of,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import choral
+from choral import (
+    AdditiveMeasure,
+    AtLeastMeasure,
+    BinomialMeasure,
+    Capacity,
+    CountingMeasure,
+    CoveringMeasure,
+    HammingMeasure,
+    MoebiusMeasure,
+    PolynomialMeasure,
+    RelevanceMeasure,
+    SubsetMeasure,
+)
+
+N_LABELS = 4
+MEASURES = [
+    HammingMeasure(),
+    SubsetMeasure(),
+    BinomialMeasure(2),
+    PolynomialMeasure(2.5),
+    AtLeastMeasure(2),
+    CountingMeasure([0, 0.5, 0.5, 0.7, 1]),
+    AdditiveMeasure([0.1, 0.2, 0.3, 0.4]),
+    Capacity(capacity_values(np.random.default_rng(0), N_LABELS)),
+    MoebiusMeasure({(0,): 0.5, (1, 2): 0.5}),
+    CoveringMeasure([(0, 1), (1, 2, 3)]),
+    RelevanceMeasure(BinomialMeasure(2), 1.5),
+]
+LOSSES = [
+    *(partial(choral.choquet_loss, measure=measure) for measure in MEASURES),
+    partial(choral.binomial_loss, k=2),
+    partial(choral.polynomial_loss, alpha=2),
+    choral.hamming_loss,
+    choral.subset_loss,
+    partial(choral.owa_loss, weights=[0.4, 0.3, 0.2, 0.1]),
+    partial(choral.covering_loss, label_sets=[(0, 1), (2,)]),
+    choral.f_loss,
+]
+hard = arrays(np.uint8, (5, N_LABELS), elements=st.integers(0, 1))
+soft = arrays(float, (5, N_LABELS), elements=st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0]))
+
+
+def random_labels(seed, n_rows=50, n_labels=N_LABELS):
+    return np.random.default_rng(seed).integers(2, size=(2, n_rows, n_labels), dtype=np.uint8)
+
+
+# The paper. Its example has six labels and prints the losses 0.30 (mean), 0.70 (largest error) and 0.43; the errors here
+# are the ones with one decimal that give all three.
+PAPER_TRUE = [[1, 0, 1, 0, 0, 1]]
+PAPER_SCORES = [[0.9, 0.4, 0.3, 0.2, 0.1, 0.7]]
+
+
+@pytest.mark.parametrize(
+    "weights, printed",
+    [([1 / 6] * 6, "0.30"), ([1, 0, 0, 0, 0, 0], "0.70"), (np.array([5, 4, 3, 2, 1, 0]) / 15, "0.43")],
+)
+def test_owa_example_of_the_paper(weights, printed):
+    assert f"{choral.owa_loss(PAPER_TRUE, PAPER_SCORES, weights=weights):.2f}" == printed
+
+
+def test_third_row_of_the_example_is_binomial_two():
+    np.testing.assert_allclose(BinomialMeasure(2).weights(6), np.array([5, 4, 3, 2, 1, 0]) / 15, rtol=1e-15)
+    assert f"{choral.binomial_loss(PAPER_TRUE, PAPER_SCORES, k=2):.2f}" == "0.43"
+    assert f"{choral.hamming_loss(PAPER_TRUE, PAPER_SCORES):.2f}" == "0.30"
+    assert f"{choral.subset_loss(PAPER_TRUE, PAPER_SCORES):.2f}" == "0.70"
+
+
+def test_hard_loss_is_the_sum_of_the_first_weights():
+    """The paper's text sums the last k weights: a slip, since errors are sorted from the largest down."""
+    weights = [0.5, 0.3, 0.15, 0.05]
+    for wrong in range(5):
+        y_pred = [[0] * wrong + [1] * (4 - wrong)]
+        assert choral.owa_loss(np.ones((1, 4)), y_pred, weights=weights) == pytest.approx(sum(weights[:wrong]))
+
+
+# Known ends, from a library others trust.
+
+
+@pytest.mark.parametrize("k, alpha, reference", [(1, 1, "hamming_loss"), (N_LABELS, np.inf, "zero_one_loss")])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ends_of_both_families_are_those_of_scikit_learn(k, alpha, reference, weighted):
+    y_true, y_pred = random_labels(0)
+    weight = np.random.default_rng(1).random(50) if weighted else None
+    expected = getattr(sklearn.metrics, reference)(y_true, y_pred, sample_weight=weight)
+    assert choral.binomial_loss(y_true, y_pred, k=k, sample_weight=weight) == pytest.approx(expected, rel=1e-14)
+    assert choral.polynomial_loss(y_true, y_pred, alpha=alpha, sample_weight=weight) == pytest.approx(expected, rel=1e-14)
+    named = choral.hamming_loss if k == 1 else choral.subset_loss
+    assert named(y_true, y_pred, sample_weight=weight) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_f_loss_is_that_of_scikit_learn(weighted):
+    y_true, y_pred = random_labels(2, n_rows=200, n_labels=3)  # many rows empty on both sides
+    weight = np.random.default_rng(1).random(200) if weighted else None
+    expected = sklearn.metrics.f1_score(y_true, y_pred, average="samples", zero_division=1, sample_weight=weight)
+    both_sides = (y_true.sum(1) > 0) | (y_pred.sum(1) == 0)
+    assert not both_sides.all()
+    assert choral.f_loss(y_true, y_pred, sample_weight=weight) == pytest.approx(1 - expected)
+    assert choral.f_loss([[0, 0]], [[0, 0]]) == 0
+    assert choral.f_loss([[0, 0]], [[0, 1]]) == 1
+
+
+# Between the ends, the definition.
+
+
+@pytest.mark.parametrize("measure", MEASURES[:-1], ids=repr)
+@given(y_true=hard, y_pred=soft)
+def test_loss_is_one_minus_the_choquet_integral(measure, y_true, y_pred):
+    u = 1 - np.abs(y_true - y_pred)
+    expected = [1 - choquet_by_levels(row, worth_of(measure, N_LABELS)) for row in u]
+    losses = choral.choquet_loss(y_true, y_pred, measure, reduction="none")
+    np.testing.assert_allclose(losses, expected, atol=1e-12)
+    assert choral.choquet_loss(y_true, y_pred, measure) == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+@given(y_true=hard, y_pred=hard, k=st.integers(1, N_LABELS))
+def test_binomial_loss_is_the_share_of_sets_with_a_mistake(y_true, y_pred, k):
+    expected = [binomial_loss_by_counting(set(np.flatnonzero(row)), N_LABELS, k) for row in y_true != y_pred]
+    np.testing.assert_allclose(choral.binomial_loss(y_true, y_pred, k=k, reduction="none"), expected, atol=1e-14)
+
+
+@given(y_true=hard, y_pred=hard)
+def test_covering_loss_is_the_share_or_the_number_of_sets_with_a_mistake(y_true, y_pred):
+    sets = [(0, 1), (1, 2), (0, 1), (3,)]
+    expected = np.array([share_of_sets_with_a_mistake(set(np.flatnonzero(row)), sets) for row in y_true != y_pred])
+    covering = partial(choral.covering_loss, y_true, y_pred, label_sets=sets, reduction="none")
+    np.testing.assert_allclose(covering(), expected, atol=1e-14)
+    np.testing.assert_allclose(covering(normalize=False), 4 * expected, atol=1e-14)
+    np.testing.assert_allclose(
+        covering(normalize=False, weights=[1, 1, 1, 5]), 4 * expected + 4 * (y_true != y_pred)[:, 3], atol=1e-14
+    )
+
+
+def test_covering_all_pairs_is_binomial_two():
+    y_true, y_pred = random_labels(3)
+    pairs = list(combinations(range(N_LABELS), 2))
+    assert choral.covering_loss(y_true, y_pred, label_sets=pairs) == pytest.approx(
+        choral.binomial_loss(y_true, y_pred, k=2)
+    )
+
+
+def test_constant_scores_hedge_under_every_measure():
+    y_true, _ = random_labels(4)
+    for measure in MEASURES:
+        assert choral.choquet_loss(y_true, np.full(y_true.shape, 0.5), measure) == pytest.approx(0.5)
+
+
+# Laws.
+
+
+@pytest.mark.parametrize("loss", LOSSES[:-1], ids=str)
+@given(y_true=hard, y_pred=soft)
+def test_losses_lie_in_the_unit_interval_and_vanish_on_the_truth(loss, y_true, y_pred):
+    rows = loss(y_true, y_pred, reduction="none")
+    assert rows.shape == (5,)
+    assert ((rows >= 0) & (rows <= 1 + 1e-12)).all()
+    assert loss(y_true, y_true) == 0
+
+
+@pytest.mark.parametrize("measure", [m for m in MEASURES if isinstance(m, CountingMeasure)], ids=repr)
+@given(y_true=hard, y_pred=soft, order=st.permutations(range(N_LABELS)))
+def test_counting_measures_do_not_see_the_order_of_labels(measure, y_true, y_pred, order):
+    loss = choral.choquet_loss(y_true, y_pred, measure)
+    assert choral.choquet_loss(y_true[:, order], y_pred[:, order], measure) == pytest.approx(loss, abs=1e-14)
+
+
+@given(y_true=hard, y_pred=soft, k=st.integers(1, N_LABELS - 1), alpha=st.floats(1, 1e6), more=st.floats(0, 1e3))
+def test_losses_grow_with_the_parameter(y_true, y_pred, k, alpha, more):
+    by_k = [choral.binomial_loss(y_true, y_pred, k=k) for k in (k, k + 1)]
+    by_alpha = [choral.polynomial_loss(y_true, y_pred, alpha=a) for a in (alpha, alpha + more)]
+    assert by_k[0] <= by_k[1] + 1e-14
+    assert by_alpha[0] <= by_alpha[1] + 1e-14
+
+
+def wrap_frame(y):
+    return pytest.importorskip("pandas").DataFrame(y)
+
+
+def wrap_mixed_frame(y):
+    frame = pytest.importorskip("pandas").DataFrame(y)
+    frame[0] = frame[0].astype(bool)
+    return frame
+
+
+def with_duplicates(y):
+    """A CSR matrix that is not canonical: unsorted, with explicit zeros."""
+    matrix = sp.coo_matrix(np.ones_like(y))
+    order = np.random.default_rng(0).permutation(matrix.nnz)
+    data = y[matrix.row, matrix.col][order]
+    unsorted = sp.csr_matrix((data, (matrix.row[order], matrix.col[order])), shape=y.shape)
+    unsorted.has_sorted_indices = False
+    return unsorted
+
+
+CONTAINERS = [
+    np.ndarray.tolist,
+    *(partial(np.asarray, dtype=dtype) for dtype in (bool, np.int8, np.int64, np.uint32, np.float16, np.float32, float)),
+    np.asfortranarray,
+    lambda y: np.repeat(y, 2, axis=1)[:, ::2],
+    lambda y: y.astype(object),
+    wrap_frame,
+    wrap_mixed_frame,
+    sp.csr_matrix,
+    sp.csr_array,
+    sp.csc_matrix,
+    sp.coo_array,
+    sp.lil_matrix,
+    with_duplicates,
+]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("wrap", CONTAINERS, ids=str)
+def test_every_container_gives_the_same_loss_on_either_side(loss, wrap):
+    y_true, y_pred = random_labels(5)
+    before = y_true.copy(), y_pred.copy()
+    expected = loss(y_true, y_pred)
+    assert loss(wrap(y_true), wrap(y_pred)) == pytest.approx(expected, abs=1e-14)
+    assert loss(wrap(y_true), y_pred) == pytest.approx(expected, abs=1e-14)
+    assert loss(y_true, wrap(y_pred)) == pytest.approx(expected, abs=1e-14)
+    np.testing.assert_array_equal((y_true, y_pred), before)  # the caller's data is never changed
+
+
+@pytest.mark.parametrize("loss", LOSSES[:-1], ids=str)
+@pytest.mark.parametrize("wrap", [sp.csr_matrix, sp.csc_array, np.asfortranarray, partial(np.asarray, dtype=np.float32)])
+def test_scores_in_every_container(loss, wrap):
+    rng = np.random.default_rng(6)
+    y_true = random_labels(6)[0]
+    y_pred = np.where(rng.random(y_true.shape) < 0.5, 0, rng.random(y_true.shape).astype(np.float32).astype(float))
+    before = y_pred.copy()
+    expected = loss(y_true, y_pred)
+    assert loss(wrap(y_true), wrap(y_pred)) == pytest.approx(expected, abs=1e-12)
+    assert loss(y_true, wrap(y_pred)) == pytest.approx(expected, abs=1e-12)
+    np.testing.assert_array_equal(y_pred, before)
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 8, 100, 255, 256, 257, 2040, 2048, 5001])
+def test_rows_are_counted_for_any_number_of_labels(n_labels):
+    y_true, y_pred = random_labels(7, n_rows=3, n_labels=n_labels)
+    y_pred[2] = 1 - y_true[2]
+    expected = (y_true != y_pred).mean(axis=1)
+    np.testing.assert_allclose(choral.hamming_loss(y_true, y_pred, reduction="none"), expected, rtol=1e-15)
+
+
+def test_many_blocks():
+    y_true, y_pred = random_labels(8, n_rows=40_000, n_labels=100)
+    scores = np.abs(y_pred - np.random.default_rng(8).random(y_pred.shape) / 3)
+    assert choral.hamming_loss(y_true, y_pred) == pytest.approx((y_true != y_pred).mean())
+    assert choral.hamming_loss(y_true, scores) == pytest.approx(np.abs(y_true - scores).mean())
+    assert choral.subset_loss(y_true, scores) == pytest.approx(np.abs(y_true - scores).max(axis=1).mean())
+
+
+def test_sample_weight_is_the_number_of_copies_of_a_row():
+    y_true, y_pred = random_labels(9, n_rows=6)
+    copies = [0, 1, 2, 3, 0, 5]
+    for loss in LOSSES:
+        repeated = loss(np.repeat(y_true, copies, axis=0), np.repeat(y_pred, copies, axis=0))
+        assert loss(y_true, y_pred, sample_weight=copies) == pytest.approx(repeated)
+
+
+# What is refused, and how.
+
+
+@pytest.mark.parametrize(
+    "y_true, y_pred, message",
+    [
+        ([[0, 1]], [[0, 1, 1]], "y_true and y_pred must have the same shape (n_samples, n_labels); got (1, 2) and (1, 3)"),
+        ([0, 1], [0, 1], "y_true must be 2-D, of shape (n_samples, n_labels); got 1-D of shape (2,)"),
+        ([[0, 1]], [0, 1], "y_pred must be 2-D, of shape (n_samples, n_labels); got 1-D of shape (2,). A single row is"),
+        ([[0, 1]], [[[0.1, 0.9]]], "If it comes from predict_proba of several outputs, see choral.stack_proba"),
+        (np.empty((0, 3)), np.empty((0, 3)), "y_true must have at least one row and one label; got shape (0, 3)"),
+        (np.empty((3, 0)), np.empty((3, 0)), "y_true must have at least one row and one label; got shape (3, 0)"),
+        ([], [], "got 1-D of shape (0,)"),
+        ([[0, 1], [0, 2]], [[0, 1], [0, 1]], "y_true must be binary, 0 or 1; y_true[1, 1] is 2."),
+        ([[0, 1], [-1, 0]], [[0, 1], [0, 1]], "y_true[1, 0] is -1."),
+        ([[0, 0.5]], [[0, 1]], "y_true must be binary, 0 or 1; y_true[0, 1] is 0.5."),
+        ([[0, np.nan]], [[0, 1]], "y_true[0, 1] is nan."),
+        ([[0, 1]], [[0.2, 1.5]], "y_pred must lie in [0, 1]; y_pred[0, 1] is 1.5."),
+        ([[0, 1]], [[np.nan, 0.5]], "y_pred must lie in [0, 1]; y_pred[0, 0] is nan."),
+        ([[0, 1]], [[-0.1, 0.5]], "y_pred[0, 0] is -0.1."),
+        ([[0, 1]], [[0, 3]], "y_pred must lie in [0, 1]; y_pred[0, 1] is 3."),
+        ([["a", "b"]], [[0, 1]], "y_true must hold numbers or booleans; got dtype <U1"),
+        ([[0, 1]], [[0, 1j]], "y_pred must hold numbers or booleans; got dtype complex128"),
+        ([[0, 1], [0]], [[0, 1], [0, 1]], "y_true must be a matrix; its rows differ in length"),
+        ([[0, None]], [[0, 1]], "y_true[0, 1] is nan"),
+        ([[0, object()]], [[0, 1]], "y_true must hold numbers or booleans (float() argument"),
+        (np.ma.masked_equal([[0, 1]], 0), [[0, 1]], "y_true must not be masked"),
+        (sp.csr_matrix([[0, 2]]), sp.csr_matrix([[0, 1]]), "y_true must be binary, 0 or 1; y_true[0, 1] is 2."),
+        (sp.csr_matrix([[0, 0], [1, 0]]), sp.csr_matrix([[0, 0], [0, 1.5]]), "y_pred[1, 1] is 1.5."),
+        (sp.csr_matrix([[0, 1]]), sp.csr_matrix([[0, np.nan]]), "y_pred[0, 1] is nan."),
+        (sp.csr_matrix([[0, 1]]), [[0, np.nan]], "y_pred[0, 1] is nan."),
+    ],
+)
+@pytest.mark.parametrize("loss", [choral.hamming_loss, partial(choral.choquet_loss, measure=AdditiveMeasure([0.5, 0.5]))])
+def test_bad_labels_are_refused(loss, y_true, y_pred, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        loss(y_true, y_pred)
+
+
+def test_the_place_is_named_in_later_blocks_too():
+    y_true = np.zeros((30_000, 100), dtype=np.uint8)
+    y_pred = y_true.astype(np.float32)
+    y_pred[29_999, 7] = np.nan
+    with pytest.raises(ValueError, match=r"y_pred\[29999, 7\] is nan"):
+        choral.hamming_loss(y_true, y_pred)
+    y_true[12_345, 99] = 3
+    with pytest.raises(ValueError, match=r"y_true\[12345, 99\] is 3"):
+        choral.hamming_loss(y_true, np.zeros_like(y_true))
+
+
+@pytest.mark.parametrize(
+    "weight, message",
+    [
+        ([1, -1], "sample_weight must be finite and non-negative; sample_weight[1] is -1.0"),
+        ([1, np.nan], "sample_weight[1] is nan"),
+        ([1, np.inf], "sample_weight[1] is inf"),
+        ([0, 0], "sample_weight must not be zero everywhere"),
+        ([1, 1, 1], "sample_weight must have one entry for each of 2 rows; got 3"),
+        ([[1, 1]], "sample_weight must be a non-empty 1-D sequence of numbers"),
+    ],
+)
+def test_bad_weights_are_refused(weight, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        choral.hamming_loss([[0, 1], [1, 1]], [[0, 1], [1, 1]], sample_weight=weight)
+
+
+def test_other_bad_arguments():
+    with pytest.raises(ValueError, match="reduction must be 'mean' or 'none'; got 'sum'"):
+        choral.hamming_loss([[0]], [[0]], reduction="sum")
+    with pytest.raises(TypeError, match="measure must be one of choral.measures; got 'hamming'"):
+        choral.choquet_loss([[0]], [[0]], "hamming")
+    with pytest.raises(ValueError, match=r"k must lie in 1\.\.2"):
+        choral.binomial_loss([[0, 1]], [[0, 1]], k=3)
+    with pytest.raises(ValueError, match="made for 2 labels; got 3"):
+        choral.owa_loss([[0, 1, 0]], [[0, 1, 0]], weights=[0.5, 0.5])
+    with pytest.raises(ValueError, match="f_loss needs hard predictions"):
+        choral.f_loss([[0, 1]], [[0.5, 1]])
+
+
+def test_worth_of_a_measure_is_one_minus_the_hard_loss():
+    truth = np.ones((1, N_LABELS))
+    for labels in all_sets(N_LABELS):
+        y_pred = [[float(i in labels) for i in range(N_LABELS)]]
+        for measure in MEASURES[:-1]:
+            loss = choral.choquet_loss(truth, y_pred, measure)
+            assert loss == pytest.approx(1 - worth_of(measure, N_LABELS)(labels), abs=1e-14)

@@ -1,0 +1,107 @@
+"""What holds for the package as a whole: light to import, all names public, all measures values."""
+
+import copy
+import dataclasses
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import choral
+from choral import (
+    AdditiveMeasure,
+    AtLeastMeasure,
+    BinomialMeasure,
+    Capacity,
+    CountingMeasure,
+    CoveringMeasure,
+    HammingMeasure,
+    MoebiusMeasure,
+    PolynomialMeasure,
+    RelevanceMeasure,
+    SubsetMeasure,
+)
+from choral._optional import require
+
+HEAVY = {"matplotlib", "torch", "dask", "distributed", "pandas", "pyarrow", "plotly", "typer", "rich"}
+
+MAKERS = [
+    HammingMeasure,
+    SubsetMeasure,
+    lambda: BinomialMeasure(2),
+    lambda: PolynomialMeasure(2.5),
+    lambda: AtLeastMeasure(2),
+    lambda: CountingMeasure([0, 0.25, 1]),
+    lambda: CountingMeasure.from_weights([0.75, 0.25]),
+    lambda: AdditiveMeasure([0.5, 0.5]),
+    lambda: Capacity([0, 0.25, 0.25, 1]),
+    lambda: MoebiusMeasure({(0,): 0.5, (0, 1): 0.5}),
+    lambda: CoveringMeasure([(0, 1), (1,)], weights=[1, 2]),
+    lambda: RelevanceMeasure(BinomialMeasure(2), 0.5),
+]
+
+
+def test_import_is_light():
+    code = "import sys, choral, choral.displays, choral.datasets; print(*{m.partition('.')[0] for m in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not HEAVY & set(loaded)
+
+
+def test_every_public_name_is_there_and_documented():
+    for name in choral.__all__:
+        assert getattr(choral, name).__doc__, name
+
+
+def test_version_is_that_of_the_package():
+    from importlib.metadata import version
+
+    assert choral.__version__ == version("choral")
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: repr(make()))
+def test_measures_are_values(make):
+    measure = make()
+    assert measure == make()
+    assert hash(measure) == hash(make())
+    assert len({measure, make(), BinomialMeasure(77)}) == 2
+    assert measure != "something else"
+    assert repr(measure).startswith(type(measure).__name__)
+    for same in (pickle.loads(pickle.dumps(measure)), copy.deepcopy(measure)):
+        assert same == measure
+    with pytest.raises((dataclasses.FrozenInstanceError, AttributeError)):
+        measure.k = 5
+
+
+@pytest.mark.parametrize("make", MAKERS[5:9], ids=lambda make: repr(make()))
+def test_arrays_of_measures_cannot_be_written_to(make):
+    for measure in (make(), pickle.loads(pickle.dumps(make()))):
+        for array in vars(measure).values():
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot delete"):
+        del make()._anything
+
+
+def test_measures_do_not_keep_the_callers_array():
+    values = np.array([0, 0.25, 1])
+    measure = CountingMeasure(values)
+    values[1] = 0.9
+    assert measure.values(2)[1] == 0.25
+
+
+def test_long_tables_print_short():
+    assert repr(CountingMeasure.from_function(lambda x: x, 100)) == "CountingMeasure([0, 0.01, 0.02, 0.03, ..., 1])"
+
+
+def test_a_missing_package_names_its_cure():
+    with pytest.raises(ModuleNotFoundError, match=r"no_such_package is not installed; try: pip install 'choral\[plot\]'"):
+        require("no_such_package.pyplot", "plot")
+
+
+def test_a_broken_package_speaks_for_itself(tmp_path, monkeypatch):
+    (tmp_path / "broken_package.py").write_text("import something_it_lacks")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="No module named 'something_it_lacks'"):
+        require("broken_package", "plot")

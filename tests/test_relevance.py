@@ -1,0 +1,74 @@
+"""Relevance weighting against its definition by Moebius masses."""
+
+import numpy as np
+import pytest
+from definitions import all_sets, as_row, choquet_by_levels, moebius_by_definition, worth_of
+
+import choral
+from choral import AtLeastMeasure, BinomialMeasure, CountingMeasure, HammingMeasure, PolynomialMeasure, RelevanceMeasure
+
+
+def weighted_by_definition(base, beta, relevant, n_labels):
+    """Multiply the mass of A by 1 + beta * (share of relevant labels in A), renormalise, sum up."""
+    masses = moebius_by_definition(worth_of(base, n_labels), n_labels)
+    masses = {a: m * (1 + beta * len(a & relevant) / len(a)) for a, m in masses.items() if a}
+    total = sum(masses.values())
+    return lambda labels: sum(m for a, m in masses.items() if a <= labels) / total
+
+
+@pytest.mark.parametrize("beta", [-1, -0.5, 0, 1, 7.5])
+@pytest.mark.parametrize("base", [HammingMeasure(), BinomialMeasure(2), PolynomialMeasure(2.5)], ids=repr)
+def test_closed_form_follows_the_definition(base, beta):
+    n_labels = 4
+    measure = RelevanceMeasure(base, beta)
+    u = np.array([[0.9, 0.2, 0.5, 0.2]])
+    for relevant in all_sets(n_labels)[: 2**n_labels - 1]:  # all relevant: 0 / 0 for beta = -1, tested below
+        mu = weighted_by_definition(base, beta, relevant, n_labels)
+        truth = as_row(relevant, n_labels)
+        for labels in all_sets(n_labels):
+            assert measure.worth(as_row(labels, n_labels), truth)[0] == pytest.approx(mu(labels), abs=1e-12)
+        scores = np.where(truth == 1, u, 1 - u)  # correct to the degree u
+        loss = choral.choquet_loss(truth, scores, measure)
+        assert loss == pytest.approx(1 - choquet_by_levels(u[0], mu), abs=1e-12)
+
+
+@pytest.mark.parametrize("beta", [-1, 3])
+def test_where_all_labels_are_relevant_the_base_remains(beta):
+    y_pred = [[1, 0, 1, 1]]
+    measure = RelevanceMeasure(BinomialMeasure(2), beta)
+    assert choral.choquet_loss(np.ones((1, 4)), y_pred, measure) == pytest.approx(
+        choral.binomial_loss(np.ones((1, 4)), y_pred, k=2)
+    )
+
+
+def test_relevant_labels_count_more():
+    y_true, on_relevant, on_irrelevant = [[1, 0, 0]], [[0, 0, 0]], [[1, 1, 0]]
+    measure = RelevanceMeasure(HammingMeasure(), beta=1.0)
+    assert choral.choquet_loss(y_true, on_relevant, measure) == pytest.approx(0.5)
+    assert choral.choquet_loss(y_true, on_irrelevant, measure) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("beta", [-1, -0.2, 0.5])
+def test_a_base_that_would_not_be_monotone_is_refused(beta):
+    with pytest.raises(ValueError, match=r"AtLeastMeasure\(k=2\) is not monotone under relevance weighting"):
+        RelevanceMeasure(AtLeastMeasure(2), beta)
+    with pytest.raises(ValueError, match="not monotone under relevance weighting"):
+        RelevanceMeasure(CountingMeasure([0, 0.9, 0.9, 1]), beta)
+    assert RelevanceMeasure(AtLeastMeasure(2), 0).beta == 0
+
+
+def test_other_bad_arguments():
+    with pytest.raises(ValueError, match="beta must be finite and at least -1; got -1.5"):
+        RelevanceMeasure(HammingMeasure(), -1.5)
+    with pytest.raises(ValueError, match="got nan"):
+        RelevanceMeasure(HammingMeasure(), float("nan"))
+    with pytest.raises(TypeError, match="base must be a counting measure"):
+        RelevanceMeasure(choral.AdditiveMeasure([1.0]), 1)
+
+
+def test_a_profile_refuses_it_with_a_reason():
+    profile = choral.ErrorProfile.from_predictions([[1, 0]], [[0, 0]])
+    with pytest.raises(TypeError, match="depends on the true labels of each row"):
+        profile.loss(RelevanceMeasure(HammingMeasure(), 1))
+    with pytest.raises(TypeError, match="needs no true labels"):
+        choral.choquet_integral([0.5, 0.5], RelevanceMeasure(HammingMeasure(), 1))
