@@ -1,0 +1,50 @@
+# Everything runs in a virtual environment made here; `make demo` and `make test` need Python 3.11 or later, no more.
+
+VENV ?= .venv
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+BIN = $(VENV)/bin
+
+.PHONY: demo test test-core test-lowest lint format bench figures clean help
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+demo: $(VENV)/installed-cli,plot ## compare two classifiers on embedded data and draw their curves
+	$(BIN)/python scripts/demo.py demo
+
+test: $(VENV)/installed-test ## run the whole test suite, doctests and the README's examples
+	$(BIN)/python -m pytest
+
+test-core: $(VENV)/installed-core-test ## run the tests that need no extras (use a VENV of its own)
+	$(BIN)/python -m pytest
+
+test-lowest: $(VENV)/installed-core-test ## the same with the oldest NumPy, SciPy and scikit-learn we promise
+	$(BIN)/python -m pip install --quiet "numpy==2.0.*" "scipy==1.13.*" "scikit-learn==1.5.*"
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/installed-dev ## style, types and the order of the layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/installed-dev ## put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/installed-cli,plot ## speed, as ratios measured in one run
+	$(BIN)/python benchmarks/core.py
+
+figures: $(VENV)/installed-cli,plot ## draw the README's figures anew
+	$(BIN)/python scripts/figures.py
+
+clean: ## remove what was made here
+	rm -rf .venv* demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/installed-%: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "choral needs Python 3.11 or later; none was found. Say: make PYTHON=/path/to/python"; exit 1; }
+	@test -x $(BIN)/python || { echo "Making a virtual environment in $(VENV) ..."; $(PYTHON) -m venv $(VENV); }
+	@echo "Installing choral[$*] into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	@touch $@
