@@ -5,7 +5,7 @@ behind it are here too.
 """
 
 from choral.curves import LossCurve, PairwiseCurve
-from choral.evaluation import Evaluation, MixedPredictionsWarning, evaluate
+from choral.evaluation import Evaluation, evaluate
 from choral.integrals import choquet_integral, choquet_integral_moebius
 from choral.losses import (
     binomial_loss,
@@ -30,7 +30,7 @@ from choral.measures import (
     RelevanceMeasure,
     SubsetMeasure,
 )
-from choral.profiles import ErrorProfile, loss_curve
+from choral.profiles import ErrorProfile, MixedPredictionsWarning, loss_curve
 from choral.scores import harden, harden_top, scores_from_logits, stack_proba
 from choral.scoring import make_scorer
 

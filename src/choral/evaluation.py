@@ -1,6 +1,5 @@
 """evaluate(): any predictions in, curves, a baseline and intervals out."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,16 +12,12 @@ from choral._kernels.ranks import rank_averages
 from choral._validation import Labels, check_count, check_labels, check_matrix, check_sample_weight
 from choral.curves import LossCurve
 from choral.measures.families import Family, get_family
-from choral.profiles import ErrorProfile, summarise
+from choral.profiles import ErrorProfile, name_in_messages, profiles_by_name
 from choral.scores import harden
 from choral.stats import Rows, bootstrap_means
 
 BASELINE = "all irrelevant"
 Progress = Callable[[int, int, str], None]
-
-
-class MixedPredictionsWarning(UserWarning):
-    """Hard labels and scores were put side by side."""
 
 
 class Difference(NamedTuple):
@@ -186,11 +181,9 @@ def evaluate(
     progress = progress or (lambda done, total, what: None)
 
     matrices = _prepare(true, predictions, threshold)
-    profiles = {}
-    for done, (name, matrix) in enumerate(matrices.items(), start=1):
-        profiles[name] = summarise(true, matrix, weights, pred_name=_quoted(name))
-        progress(done, len(matrices), "comparing labels")
-    _warn_if_mixed({name: profiles[name] for name in predictions})
+    profiles = profiles_by_name(true, matrices, weights, progress)
+    matrices[BASELINE] = sp.csr_array(true.shape, dtype=np.uint8)
+    profiles[BASELINE] = ErrorProfile.from_predictions(true, matrices[BASELINE], weights)
     curves = {name: profile.curve(family, grid, name) for name, profile in profiles.items()}
     differences = None
     if n_bootstrap:
@@ -202,27 +195,12 @@ def evaluate(
 
 
 def _prepare(true: Labels, predictions: Mapping[str, Any], threshold: float | None) -> dict[str, Labels]:
-    """Checked shapes, scores made hard where asked for, and the baseline last."""
+    """Checked shapes, and scores made hard where asked for."""
     matrices: dict[str, Labels] = {}
     for name, y_pred in predictions.items():
-        _, matrix = check_labels(true, y_pred, pred_name=_quoted(name))
+        _, matrix = check_labels(true, y_pred, pred_name=name_in_messages(name))
         matrices[name] = matrix if threshold is None or is_hard(matrix) else harden(matrix, threshold)
-    return {**matrices, BASELINE: sp.csr_array(true.shape, dtype=np.uint8)}
-
-
-def _quoted(name: str) -> str:
-    return f"predictions[{name!r}]"
-
-
-def _warn_if_mixed(profiles: dict[str, ErrorProfile]) -> None:
-    soft = [name for name, profile in profiles.items() if not profile.is_hard]
-    if soft and len(soft) < len(profiles):
-        warnings.warn(
-            f"scores ({', '.join(soft)}) and hard labels do not compare: hedging lowers the loss of scores (0.5 "
-            "everywhere has loss 0.5 under every measure). Give a threshold to make all predictions hard.",
-            MixedPredictionsWarning,
-            stacklevel=3,
-        )
+    return matrices
 
 
 def _rows_of_losses(

@@ -145,6 +145,6 @@ def _refuse_cancellation(masses: np.ndarray) -> None:
     size = np.abs(masses).sum()
     if size > MOST_CANCELLATION:
         raise ValueError(
-            f"the Moebius masses of this measure add up to {size:.1e} in absolute value: the result, at most 1, would be "
-            "rounding error. choquet_integral does not have this problem."
+            f"the Moebius masses of this measure add up to {size:.1e} in absolute value: the result, at most 1, would "
+            "be rounding error. choquet_integral does not have this problem."
         )

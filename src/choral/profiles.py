@@ -1,5 +1,7 @@
 """The small summary that serves every counting measure: how wrong labels are spread over rows."""
 
+import warnings
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,10 @@ from choral.measures import CountingMeasure, RelevanceMeasure
 from choral.measures.families import get_family
 
 TABLE_ENTRIES = 1 << 21  # of a table of measures, a row for each parameter: 16 MiB
+
+
+class MixedPredictionsWarning(UserWarning):
+    """Hard labels and scores were put side by side."""
 
 
 class ErrorProfile:
@@ -72,7 +78,7 @@ class ErrorProfile:
             How much each row counts.
         """
         matrices = check_labels(y_true, y_pred)
-        return summarise(*matrices, check_sample_weight(sample_weight, matrices[0].shape[0]))
+        return _summarise(*matrices, check_sample_weight(sample_weight, matrices[0].shape[0]))
 
     def update(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> "ErrorProfile":
         """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing."""
@@ -230,7 +236,36 @@ def loss_curve(
     return ErrorProfile.from_predictions(y_true, y_pred, sample_weight).curve(family, parameters, name)
 
 
-def summarise(
+def profiles_by_name(
+    y_true: Any,
+    predictions: Mapping[str, Any],
+    sample_weight: Any = None,
+    progress: Callable[[int, int, str], None] = lambda done, total, what: None,
+) -> dict[str, ErrorProfile]:
+    """The profiles of several models; warns where hard labels and scores come together."""
+    profiles = {}
+    for done, (name, y_pred) in enumerate(predictions.items(), start=1):
+        matrices = check_labels(y_true, y_pred, pred_name=name_in_messages(name))
+        weights = check_sample_weight(sample_weight, matrices[0].shape[0])
+        profiles[name] = _summarise(*matrices, weights, pred_name=name_in_messages(name))
+        progress(done, len(predictions), "comparing labels")
+    soft = [name for name, profile in profiles.items() if not profile.is_hard]
+    if soft and len(soft) < len(profiles):
+        warnings.warn(
+            f"scores ({', '.join(soft)}) and hard labels do not compare: hedging lowers the loss of scores (0.5 "
+            "everywhere has loss 0.5 under every measure). Make all predictions hard (by a threshold), or none.",
+            MixedPredictionsWarning,
+            stacklevel=3,
+        )
+    return profiles
+
+
+def name_in_messages(name: str) -> str:
+    """How errors call the predictions of a model."""
+    return f"predictions[{name!r}]"
+
+
+def _summarise(
     y_true: Labels, y_pred: Labels, weights: np.ndarray | None = None, *, pred_name: str = "y_pred"
 ) -> ErrorProfile:
     """The profile of matrices and weights that have passed `check_labels` and `check_sample_weight`."""

@@ -1,0 +1,49 @@
+"""Draw the figures of the README: ``python scripts/figures.py [FOLDER]``, by default ``docs/figures``.
+
+The data are handwritten digits whose labels are the segments of a seven-segment display; the models are those of
+``scripts/demo.py``: one decision tree per label against one tree for whole label sets.
+"""
+
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("Agg")  # files need no window
+import matplotlib.pyplot as plt
+from demo import predict
+
+from choral import PolynomialMeasure
+from choral.displays import ChoquetDisplay, LossCurveDisplay, PairwiseDisplay
+
+
+def draw_curves():
+    """Loss curves that cross, next to the same two models against each other."""
+    _, y_true, predictions, _ = predict()
+    display = LossCurveDisplay.from_predictions(y_true, predictions)
+    figure, axes = plt.subplots(1, 2, figsize=(8.6, 3.6), layout="constrained", width_ratios=(1.35, 1))
+    display.plot(axes[0])
+    PairwiseDisplay.from_curves(*display.curves).plot(axes[1])
+    axes[0].set_title("From Hamming to subset 0/1 loss", loc="left", fontsize="medium")
+    axes[1].set_title("One against the other", loc="left", fontsize="medium")
+    return figure
+
+
+def draw_integral():
+    """One row's weighted mean and Choquet integral, the paper's Figure 1."""
+    names = ["beach", "sunset", "mountain", "urban"]
+    return ChoquetDisplay([0.9, 0.8, 0.6, 0.3], PolynomialMeasure(2), label_names=names).plot().figure_
+
+
+def main():
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/figures")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, draw in (("curves", draw_curves), ("integral", draw_integral)):
+        figure = draw()
+        figure.savefig(folder / f"{name}.png", dpi=200, metadata={"Software": None})
+        plt.close(figure)
+        print(folder / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()

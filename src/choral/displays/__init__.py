@@ -1,0 +1,7 @@
+"""Displays: a table in, matplotlib axes out. Importing them needs no matplotlib, drawing does."""
+
+from choral.displays.choquet import ChoquetDisplay
+from choral.displays.loss_curve import LossCurveDisplay
+from choral.displays.pairwise import PairwiseDisplay
+
+__all__ = ["ChoquetDisplay", "LossCurveDisplay", "PairwiseDisplay"]

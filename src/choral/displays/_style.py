@@ -1,0 +1,73 @@
+"""What displays share: their axes, and a palette that survives colour blindness and grey print."""
+
+from typing import TYPE_CHECKING, Any
+
+from choral._optional import require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours without their yellow, which fades on white paper. Markers and dashes
+# repeat in other periods, so that 24 lines differ, in grey too.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+DASHES = ("-", (0, (5, 1.2)), (0, (1.2, 1)), (0, (5, 1, 1, 1)))
+GREY = "#767676"
+BASELINE = {"color": GREY, "linestyle": "--", "marker": ".", "zorder": 1.5}
+SMALL = "small"  # relative to the user's font.size
+
+
+def line_style(index: int) -> dict[str, Any]:
+    """How to draw the line of this index: full and open markers take turns."""
+    colour = COLOURS[index % len(COLOURS)]
+    return {
+        "color": colour,
+        "linestyle": DASHES[index // len(COLOURS) % len(DASHES)],
+        "linewidth": 1.6,
+        "marker": MARKERS[index % len(MARKERS)],
+        "markersize": 4.5,
+        "markerfacecolor": "white" if index % 2 else colour,
+        "markeredgecolor": colour,
+    }
+
+
+def darker(colour: Any) -> tuple[float, ...]:
+    """A colour for text: what is strong enough for a line is pale in small letters."""
+    return tuple(0.75 * channel for channel in require("matplotlib.colors", "plot").to_rgb(colour))
+
+
+def line_properties(line_kwargs: dict[str, Any]) -> dict[str, Any]:
+    """A caller's properties of lines under their full names: ``lw`` is ``linewidth``."""
+    line2d = require("matplotlib.lines", "plot").Line2D
+    return require("matplotlib.cbook", "plot").normalize_kwargs(line_kwargs, line2d)
+
+
+def check_axes(ax: Any) -> "Axes":
+    """Refuse anything but one pair of matplotlib axes, such as the array that ``plt.subplots(1, 2)`` returns."""
+    if not isinstance(ax, require("matplotlib.axes", "plot").Axes):
+        raise TypeError(f"ax must be one matplotlib Axes; got {type(ax).__name__}.")
+    return ax
+
+
+def new_axes(width: float, height: float, **grid: Any) -> Any:
+    """Axes of a new figure that keeps room for whatever is written beside them."""
+    return require("matplotlib.pyplot", "plot").subplots(figsize=(width, height), layout="constrained", **grid)[1]
+
+
+def tidy(ax: "Axes") -> None:
+    """Leave away what carries no information."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=SMALL)
+
+
+def points(ax: "Axes", size: float) -> float:
+    """A length in points as pixels of the figure of these axes."""
+    return size * ax.figure.dpi / 72
+
+
+def settle(ax: "Axes") -> None:
+    """Let the layout engine of the figure, if it has one, give the axes their final size before we measure."""
+    figure = ax.figure.figure  # of a subfigure, the whole
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)

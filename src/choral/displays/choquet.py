@@ -1,0 +1,231 @@
+"""One row's integral drawn twice: the weighted mean by vertical bars, the Choquet integral by horizontal slices."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from choral._validation import check_distribution, check_vector, refuse_where
+from choral.displays import _labels as labels
+from choral.displays import _style as style
+from choral.integrals import chained
+from choral.measures import AdditiveMeasure, Measure, RelevanceMeasure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+MOST_NAMED = 12  # labels, beyond which their names would overlap
+MOST_EDGED = 50  # bars
+
+
+class ChoquetDisplay:
+    """What a measure makes of the values of one row: the paper's Figure 1.
+
+    On the left the weighted mean, which looks at each label on its own: a bar for each label, as wide as the label's
+    weight. On the right the Choquet integral, which looks at sets: a slice for each level, as wide as the
+    labels that reach it are worth together. The areas are the two integrals.
+
+    Parameters
+    ----------
+    u : array-like of shape (n_labels,)
+        Non-negative values, for instance to which degree each label is right.
+    measure : Measure or RelevanceMeasure
+        What each set of labels is worth.
+    label_names : sequence of str, optional
+        ``"1"``, ``"2"``, ... unless given.
+    weights : array-like of shape (n_labels,), optional
+        Weights of the labels in the mean, summing to 1. Unless given: those of an `AdditiveMeasure`, else equal
+        ones, which lead to the Hamming loss.
+    y_true : array-like of shape (n_labels,), optional
+        The true labels, 0 or 1: needed by a `RelevanceMeasure`.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_labels,)
+        The labels from the least value to the largest.
+    levels : ndarray of shape (n_labels,)
+        Their values, the upper edges of the slices.
+    worths : ndarray of shape (n_labels,)
+        What the labels that reach each level are worth together: the widths of the slices.
+    weights : ndarray of shape (n_labels,)
+        The widths of the bars, in the order of the labels.
+    integral, mean : float
+        The Choquet integral and the weighted mean.
+    axes_ : tuple of two matplotlib Axes
+        Where `plot` drew.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from choral import BinomialMeasure
+    >>> display = ChoquetDisplay([0.8, 0.3, 0.9], BinomialMeasure(2))
+    >>> display.levels, display.worths.round(3)
+    (array([0.3, 0.8, 0.9]), array([1.   , 0.333, 0.   ]))
+    >>> round(display.integral, 3), round(display.mean, 3)
+    (0.467, 0.667)
+
+    ``display.plot()`` draws it.
+    """
+
+    axes_: "tuple[Axes, Axes]"
+    figure_: "Figure | SubFigure"
+
+    def __init__(
+        self,
+        u: Any,
+        measure: Measure | RelevanceMeasure,
+        *,
+        label_names: Sequence[str] | None = None,
+        weights: Any = None,
+        y_true: Any = None,
+    ):
+        self.u = check_vector("u", u)
+        refuse_where("u must be finite and non-negative", "u", self.u, ~((self.u >= 0) & (self.u < np.inf)))
+        n_labels = self.u.size
+        self.measure = measure
+        self.label_names = tuple(label_names or map(str, range(1, n_labels + 1)))
+        self.order = np.argsort(self.u, kind="stable")
+        self.levels = self.u[self.order]
+        self.worths = _worths(measure, self.order, y_true)
+        self.weights = _weights(weights, measure, n_labels)
+        for name, values in (("label_names", self.label_names), ("weights", self.weights)):
+            if len(values) != n_labels:
+                raise ValueError(f"{name} must have one entry for each of {n_labels} values; got {len(values)}.")
+        self.integral = float(chained(self.u[np.newaxis], self.order[np.newaxis], self.worths)[0])
+        self.mean = float(self.weights @ self.u)
+
+    @classmethod
+    def from_prediction(
+        cls,
+        y_true_row: Any,
+        y_pred_row: Any,
+        measure: Measure | RelevanceMeasure,
+        *,
+        label_names: Sequence[str] | None = None,
+        weights: Any = None,
+    ) -> "ChoquetDisplay":
+        """A display of how far the prediction for one row is right, u = 1 - abs(score - label).
+
+        The losses are one minus the integrals.
+
+        Parameters
+        ----------
+        y_true_row : array-like of shape (n_labels,)
+            True labels, 0 or 1.
+        y_pred_row : array-like of shape (n_labels,)
+            Predicted labels, or scores in [0, 1].
+        measure, label_names, weights
+            As for the class.
+
+        Examples
+        --------
+        >>> from choral import SubsetMeasure
+        >>> display = ChoquetDisplay.from_prediction([1, 0, 1], [0.8, 0.7, 0.9], SubsetMeasure())
+        >>> round(1 - display.integral, 3), round(1 - display.mean, 3)  # subset 0/1 and Hamming loss
+        (0.7, 0.333)
+        """
+        y_true, y_pred = check_vector("y_true_row", y_true_row), check_vector("y_pred_row", y_pred_row)
+        if y_true.shape != y_pred.shape:
+            raise ValueError(
+                f"y_true_row and y_pred_row must have the same length; got {y_true.size} and {y_pred.size}."
+            )
+        refuse_where("y_true_row must be 0 or 1", "y_true_row", y_true, (y_true != 0) & (y_true != 1))
+        refuse_where("y_pred_row must lie in [0, 1]", "y_pred_row", y_pred, ~((y_pred >= 0) & (y_pred <= 1)))
+        u = 1 - np.abs(y_pred - y_true)
+        return cls(u, measure, label_names=label_names, weights=weights, y_true=y_true)
+
+    def plot(self, axes: "Sequence[Axes] | None" = None) -> "ChoquetDisplay":
+        """Draw the bars and the slices, labels from the largest value to the least.
+
+        The dashed outline on the right is that of the bars on the left: under an additive measure with these weights
+        the slices fill it exactly.
+
+        Parameters
+        ----------
+        axes : two matplotlib Axes, optional
+            For the bars and for the slices; a new figure unless given.
+
+        Returns
+        -------
+        display : ChoquetDisplay
+            Itself.
+        """
+        if axes is None:
+            left, right = style.new_axes(6.4, 3.0, ncols=2, sharey=True)
+        else:
+            left, right = _check_two(axes)
+        self.axes_, self.figure_ = (left, right), left.figure
+        top = 1.05 * self.levels[-1] if self.levels[-1] > 0 else 1.0
+        for ax in self.axes_:
+            style.tidy(ax)
+            ax.set(xlim=(0, 1), ylim=(0, top))
+        self._draw_bars(left)
+        self._draw_slices(right)
+        return self
+
+    def _draw_bars(self, ax: "Axes") -> None:
+        falling = self.order[::-1]
+        widths, heights = self.weights[falling], self.u[falling]
+        lefts = np.cumsum(widths) - widths
+        ax.bar(lefts, heights, widths, align="edge", color=style.COLOURS[0], **self._edges())
+        ax.set_title(f"weighted mean\n{self.mean:.3g}", fontsize="medium")
+        ax.set_xlabel("weight of the label")
+        ax.set_ylabel("value of the label")
+        if self.u.size <= MOST_NAMED:
+            names = [labels.shortened(self.label_names[i], 16) for i in falling]
+            _name_bars(ax, lefts + widths / 2, widths, names)
+
+    def _draw_slices(self, ax: "Axes") -> None:
+        heights = np.diff(self.levels, prepend=0)
+        floors = self.levels - heights
+        ax.barh(floors, self.worths, heights, align="edge", color=style.COLOURS[1], **self._edges())
+        falling = self.order[::-1]
+        edges = np.append(0, np.cumsum(self.weights[falling]))
+        ax.stairs(self.u[falling], edges, color=style.GREY, linestyle="--")
+        ax.set_title(f"Choquet integral\n{self.integral:.3g}", fontsize="medium")
+        ax.set_xlabel("worth of the set")
+
+    def _edges(self) -> dict[str, Any]:
+        """White lines between bars, where there are few enough to tell apart."""
+        return {"alpha": 0.75, "edgecolor": "white", "linewidth": 0.8 if self.u.size <= MOST_EDGED else 0.0}
+
+
+def _name_bars(ax: "Axes", centres: np.ndarray, widths: np.ndarray, names: list[str]) -> None:
+    """Write names below bars, slanted where they would touch."""
+    ax.set_xticks(centres, labels=names)
+    ax.tick_params("x", length=0)
+    style.settle(ax)
+    fits = all(labels.text_size(ax, [name], style.SMALL)[0] < 0.9 * w for name, w in zip(names, widths, strict=True))
+    for text in ax.get_xticklabels():
+        text.set_parse_math(False)
+        if not fits:
+            text.set(rotation=45, ha="right", rotation_mode="anchor")
+
+
+def _worths(measure: Any, order: np.ndarray, y_true: Any) -> np.ndarray:
+    """What the nested sets of labels are worth, from all of them to the one with the largest value."""
+    if not isinstance(measure, Measure | RelevanceMeasure):
+        raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
+    measure.check_n_labels(order.size)
+    if isinstance(measure, Measure):
+        worths = measure.chain(order[np.newaxis])
+    elif y_true is None:
+        raise ValueError("a RelevanceMeasure depends on the true labels: y_true is needed, or from_prediction.")
+    else:
+        worths = measure.chain(order[np.newaxis], check_vector("y_true", y_true)[np.newaxis])
+    return np.broadcast_to(worths, (1, order.size))[0].copy()
+
+
+def _weights(weights: Any, measure: Any, n_labels: int) -> np.ndarray:
+    if weights is not None:
+        return check_distribution("weights", weights)
+    return measure.weights if isinstance(measure, AdditiveMeasure) else np.full(n_labels, 1 / n_labels)
+
+
+def _check_two(axes: Any) -> "tuple[Axes, Axes]":
+    try:
+        left, right = axes
+    except (TypeError, ValueError):
+        raise TypeError(f"axes must be two matplotlib Axes; got {axes!r}.") from None
+    return style.check_axes(left), style.check_axes(right)

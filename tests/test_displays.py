@@ -1,0 +1,424 @@
+"""Displays draw the numbers they hold, name what they draw, and leave no figure behind."""
+
+import subprocess
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from choral import (
+    AdditiveMeasure,
+    AtLeastMeasure,
+    BinomialMeasure,
+    Capacity,
+    HammingMeasure,
+    LossCurve,
+    MixedPredictionsWarning,
+    PairwiseCurve,
+    PolynomialMeasure,
+    RelevanceMeasure,
+    SubsetMeasure,
+    choquet_integral,
+    choquet_loss,
+    loss_curve,
+)
+from choral.displays import ChoquetDisplay, LossCurveDisplay, PairwiseDisplay
+
+ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
+Y_TRUE = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0]])
+Y_FIRST = np.array([[1, 0, 0], [0, 1, 1], [1, 1, 0]])
+Y_SECOND = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 1]])
+
+
+@pytest.fixture
+def plt():
+    """Pyplot without a window; all figures are closed in the end."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    yield pyplot
+    pyplot.close("all")
+
+
+def curve(losses, name=None, family="binomial", parameters=None, n_labels=None):
+    parameters = range(1, len(losses) + 1) if parameters is None else parameters
+    return LossCurve(family, list(parameters), losses, n_labels=n_labels or len(losses), name=name)
+
+
+def texts(ax):
+    """Everything written in the axes, ticks and legend included."""
+    ax.figure.draw_without_rendering()
+    legend = ax.get_legend()
+    written = [*ax.texts, *ax.get_xticklabels(), *(legend.get_texts() if legend else [])]
+    return [text.get_text() for text in written]
+
+
+def boxes(ax):
+    """Boxes of the notes in the axes and of its legend, in pixels."""
+    from matplotlib.text import Text
+
+    ax.figure.draw_without_rendering()
+    legend = ax.get_legend()
+    written = [*ax.texts, *(legend.get_texts() if legend else [])]
+    return [Text.get_window_extent(text) for text in written]  # without the lines that lead to annotations
+
+
+def overlapping(boxes):
+    """Pairs of boxes that share more than a rim of one pixel."""
+    return [
+        (a, b)
+        for a, b in combinations(boxes, 2)
+        if min(a.x1, b.x1) - max(a.x0, b.x0) > 1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 1
+    ]
+
+
+def test_importing_displays_needs_no_matplotlib():
+    code = "import sys, choral.displays; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# LossCurveDisplay
+
+
+def test_lines_hold_the_losses_and_the_ends_are_named(plt):
+    display = LossCurveDisplay.from_predictions(Y_TRUE, {"BR": Y_FIRST, "LP": Y_SECOND})
+    assert not plt.get_fignums()  # computing does not draw
+    assert display.plot() is display
+    assert display.figure_ is display.ax_.figure
+    for line, y_pred in zip(display.lines_, (Y_FIRST, Y_SECOND), strict=True):
+        expected = loss_curve(Y_TRUE, y_pred)
+        assert np.array_equal(line.get_xdata(), expected.parameters)
+        assert np.array_equal(line.get_ydata(), expected.losses)
+    assert {"BR", "LP", "1\nHamming", "2", "3\nsubset 0/1"} <= set(texts(display.ax_))
+    assert display.ax_.get_ylim()[0] == 0
+    assert display.ax_.get_xscale() == "linear"
+
+
+def test_draws_on_the_axes_it_is_given_and_passes_properties_on(plt):
+    figure, (_, ax) = plt.subplots(1, 2)
+    display = LossCurveDisplay.from_curves(curve([0.1, 0.2])).plot(ax, lw=5, c="black")
+    assert display.ax_ is ax
+    assert plt.get_fignums() == [figure.number]
+    assert display.lines_[0].get_linewidth() == 5
+    assert display.lines_[0].get_color() == "black"
+    assert not ax.texts  # one curve without a name needs none
+
+
+def test_a_single_prediction_and_its_name():
+    display = LossCurveDisplay.from_predictions(Y_TRUE, Y_FIRST, name="BR", sample_weight=[1, 0, 0])
+    assert display.curves == (loss_curve(Y_TRUE, Y_FIRST, sample_weight=[1, 0, 0], name="BR"),)
+    with pytest.raises(ValueError, match="name is for the predictions of one model"):
+        LossCurveDisplay.from_predictions(Y_TRUE, {"BR": Y_FIRST}, name="BR")
+
+
+def test_a_mapping_names_its_curves():
+    display = LossCurveDisplay.from_curves({"a": curve([0.1, 0.2], name="z"), "b": curve([0.2, 0.3])})
+    assert display.names == ("a", "b")
+    assert LossCurveDisplay([curve([0.1, 0.2])] * 2).names == ("curve 1", "curve 2")
+
+
+def test_logarithmic_axis_of_alpha(plt):
+    display = LossCurveDisplay.from_predictions(Y_TRUE, Y_FIRST, family="polynomial").plot()
+    assert display.ax_.get_xscale() == "log"
+    assert {"1\nHamming", "10", "100", "1000\nsubset 0/1 →"} == set(texts(display.ax_))
+
+
+def test_infinite_alpha_is_a_point_of_its_own_at_the_right_end(plt):
+    display = LossCurveDisplay.from_predictions(Y_TRUE, Y_FIRST, family="polynomial", parameters=[1, 10, np.inf]).plot()
+    x, y = display.lines_[0].get_data()
+    assert np.isnan(x[2])
+    assert np.isnan(y[2])
+    assert x[3] > 10
+    assert y[3] == pytest.approx(2 / 3)
+    assert texts(display.ax_)[-1] == "∞\nsubset 0/1"
+    assert np.isfinite(display.ax_.get_xlim()).all()
+
+
+@pytest.mark.parametrize(("family", "parameters"), [("polynomial", [np.inf]), ("polynomial", [3]), ("binomial", [2])])
+def test_a_single_parameter_still_has_an_axis(plt, family, parameters):
+    display = LossCurveDisplay.from_predictions(Y_TRUE, Y_FIRST, family=family, parameters=parameters).plot()
+    low, high = display.ax_.get_xlim()
+    assert low < np.nanmin(display.lines_[0].get_xdata()) < high
+    display.figure_.draw_without_rendering()
+
+
+def test_one_label_is_hamming_and_subset_at_once(plt):
+    display = LossCurveDisplay.from_curves(curve([0.3])).plot()
+    assert texts(display.ax_) == ["1\nHamming = subset 0/1"]
+
+
+def test_ends_that_are_not_reached_say_where_they_lead(plt):
+    display = LossCurveDisplay.from_curves(curve([0.1, 0.2, 0.3], parameters=[2, 3, 4], n_labels=9)).plot()
+    written = texts(display.ax_)
+    assert written[0] == "2\n← Hamming"
+    assert written[-1] == "4\nsubset 0/1 →"
+
+
+def test_perfect_predictions_have_an_axis_too(plt):
+    display = LossCurveDisplay.from_curves(curve([0.0, 0.0])).plot()
+    assert display.ax_.get_ylim() == (0, 1)
+
+
+def test_baseline_is_dashed_and_grey(plt):
+    curves = [curve([0.1, 0.2], "nothing"), curve([0.1, 0.3], "BR")]
+    baseline, other = LossCurveDisplay.from_curves(curves, baseline="nothing").plot().lines_
+    assert baseline.get_linestyle() == "--"
+    assert len(set(plt.matplotlib.colors.to_rgb(baseline.get_color()))) == 1
+    assert other.get_color() == LossCurveDisplay.from_curves(curves[1:]).plot().lines_[0].get_color()
+    with pytest.raises(ValueError, match="baseline must be one of 'nothing', 'BR'; got 'none'"):
+        LossCurveDisplay(curves, baseline="none")
+
+
+def test_bands_lie_around_their_curves(plt):
+    display = LossCurveDisplay.from_curves(
+        [curve([0.1, 0.2], "a"), curve([0.3, 0.4], "b")], bands=[None, ([0.25, 0.3], [0.35, 0.6])]
+    ).plot()
+    (band,) = display.ax_.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (0.25, 0.6)
+    assert display.ax_.get_ylim()[1] > 0.6
+
+
+@pytest.mark.parametrize(
+    ("bands", "message"),
+    [
+        ([], "one entry for each of 1 curves; got 0"),
+        ([([0.1], [0.2])], r"bands\[0\] must be a lower and an upper vector of 2 entries.*got \[1, 1\]"),
+        ([([0.1, 0.2],)], r"got \[2\]"),
+    ],
+)
+def test_bands_that_do_not_fit_are_refused(bands, message):
+    with pytest.raises(ValueError, match=message):
+        LossCurveDisplay([curve([0.1, 0.2])], bands=bands)
+
+
+@pytest.mark.parametrize(
+    ("n_models", "size"), [(2, (3.5, 2.6)), (6, (3.5, 2.6)), (12, (3.5, 2.6)), (2, None), (12, None), (30, None)]
+)
+@pytest.mark.parametrize("name", ["model {}", "classifier chains with logistic regression, {}"])
+def test_names_do_not_overlap(plt, n_models, size, name):
+    rng = np.random.default_rng(n_models)
+    curves = [curve(np.sort(rng.random(7)) * rng.random(), name.format(i)) for i in range(n_models)]
+    ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
+    display = LossCurveDisplay.from_curves(curves).plot(ax)
+    written = boxes(display.ax_)
+    assert len(written) == n_models
+    assert not overlapping(written)
+    whole = display.figure_.bbox
+    assert all(whole.x0 <= box.x0 and box.x1 <= whole.x1 and box.y0 >= whole.y0 - 1 for box in written)
+
+
+def test_no_two_of_24_lines_look_alike():
+    from choral.displays._style import line_style
+
+    looks = {(style["color"], str(style["linestyle"]), style["marker"]) for style in map(line_style, range(24))}
+    assert len(looks) == 24
+
+
+def test_names_are_not_formulas(plt):
+    names = ["_hidden", r"a $\frac{", "x" * 80]
+    display = LossCurveDisplay.from_curves([curve([0.1, 0.2], name) for name in names]).plot()
+    assert {"_hidden", r"a $\frac{"} <= set(texts(display.ax_))
+
+
+def test_refuses_no_curves_and_curves_that_do_not_compare():
+    with pytest.raises(ValueError, match="at least one curve; got none"):
+        LossCurveDisplay.from_curves([])
+    with pytest.raises(ValueError, match="at least one curve; got none"):
+        LossCurveDisplay.from_predictions(Y_TRUE, {})
+    with pytest.raises(TypeError, match="curves must be LossCurve; got int"):
+        LossCurveDisplay([3])
+    with pytest.raises(ValueError, match="got binomial, 2 labels and binomial, 3 labels"):
+        LossCurveDisplay([curve([0.1, 0.2]), curve([0.1, 0.2, 0.3])])
+    with pytest.raises(ValueError, match="got binomial, 2 labels and polynomial, 2 labels"):
+        LossCurveDisplay([curve([0.1, 0.2]), curve([0.1, 0.2], family="polynomial")])
+
+
+def test_bad_predictions_are_named():
+    with pytest.raises(ValueError, match=r"y_true and predictions\['LP'\] must have the same shape"):
+        LossCurveDisplay.from_predictions(Y_TRUE, {"BR": Y_FIRST, "LP": Y_FIRST[:2]})
+
+
+def test_warns_where_scores_meet_hard_labels():
+    with pytest.warns(MixedPredictionsWarning, match=r"scores \(BR\) and hard labels do not compare"):
+        LossCurveDisplay.from_predictions(Y_TRUE, {"BR": Y_FIRST * 0.7, "LP": Y_SECOND})
+
+
+@pytest.mark.parametrize(
+    "display", [LossCurveDisplay([curve([0.1])]), PairwiseDisplay(PairwiseCurve(*[curve([0.1])] * 2))]
+)
+def test_refuses_wrong_axes(plt, display):
+    _, axes = plt.subplots(1, 2)
+    with pytest.raises(TypeError, match="ax must be one matplotlib Axes; got ndarray"):
+        display.plot(axes)
+
+
+# PairwiseDisplay
+
+
+def test_first_on_x_second_on_y_with_a_crossing(plt):
+    first, second = curve([0.2, 0.4, 0.6], "BR"), curve([0.3, 0.4, 0.5], "LP")
+    display = PairwiseDisplay.from_curves(first, second)
+    assert display.plot() is display
+    (line,) = display.lines_
+    assert np.array_equal(line.get_xdata(), first.losses)
+    assert np.array_equal(line.get_ydata(), second.losses)
+    ax = display.ax_
+    assert {"above:\nBR better", "below:\nLP better", "Hamming", "subset 0/1", "k = 2"} <= set(texts(ax))
+    assert ax.get_xlim() == ax.get_ylim()
+    assert ax.get_aspect() == 1
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("binomial loss of BR", "binomial loss of LP")
+    (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
+    assert cross.get_xydata().tolist() == [[0.4, 0.4]]
+
+
+def test_pairwise_from_predictions_on_given_axes(plt):
+    _, ax = plt.subplots()
+    display = PairwiseDisplay.from_predictions(
+        Y_TRUE, Y_FIRST, Y_SECOND, family="polynomial", parameters=[1, 2], names=("same", "same")
+    )
+    assert display.plot(ax, linewidth=3).ax_ is ax
+    assert display.lines_[0].get_linewidth() == 3
+    assert display.names == ("same", "same")
+    assert f"{ALPHA} = 2" in texts(ax)
+
+
+def test_notes_in_the_pairwise_plot_do_not_overlap(plt):
+    losses = np.linspace(0.1, 0.7, 7)
+    first, second = curve(losses, "A"), curve(losses + 0.02 * (-1.0) ** np.arange(7), "B")
+    for pair in (first, second), (curve(np.zeros(7)), first), (first, curve(np.zeros(7))):
+        _, ax = plt.subplots(figsize=(3.5, 3.5), layout="constrained")
+        written = boxes(PairwiseDisplay.from_curves(*pair).plot(ax).ax_)
+        assert not overlapping(written)
+
+
+def test_a_line_for_each_data_set(plt):
+    first = {"emotions": curve([0.2, 0.4, 0.6], "BR"), "scene": curve([0.1, 0.2], "BR")}
+    second = {"scene": curve([0.1, 0.1], "LP"), "emotions": curve([0.3, 0.4, 0.5], "LP")}
+    display = PairwiseDisplay.from_curves(first, second).plot()
+    assert display.data_names == ("emotions", "scene")
+    assert len(display.lines_) == 2
+    assert {"emotions \N{MULTIPLICATION SIGN} 2", "scene", "Hamming", "subset 0/1", "crossing at k"} <= set(
+        texts(display.ax_)
+    )
+
+
+def test_data_sets_without_crossings_and_whole_axis(plt):
+    pair = PairwiseCurve(*[curve([0.1, 0.2], family="polynomial", n_labels=3)] * 2)
+    written = texts(PairwiseDisplay({"emotions": pair}).plot().ax_)
+    assert {"emotions", f"least {ALPHA}", f"largest {ALPHA}"} <= set(written)
+    assert not any("crossing" in text for text in written)
+
+
+def test_crossing_between_the_largest_alpha_and_infinity(plt):
+    alphas = [1, 100, np.inf]
+    first = curve([0.1, 0.2, 0.6], family="polynomial", parameters=alphas)
+    second = curve([0.2, 0.4, 0.4], family="polynomial", parameters=alphas)
+    display = PairwiseDisplay.from_curves(first, second).plot()
+    (cross,) = [line for line in display.ax_.lines if line.get_marker() == "x"]
+    assert cross.get_xydata() == pytest.approx(np.array([[0.4, 0.4]]))
+    assert {f"{ALPHA} > 100", "subset 0/1"} <= set(texts(display.ax_))
+
+
+def test_refuses_pairs_that_do_not_belong_together():
+    pair = PairwiseCurve(curve([0.1, 0.2], "A"), curve([0.1, 0.2], "B"))
+    other = PairwiseCurve(curve([0.1, 0.2], "A"), curve([0.1, 0.2], "C"))
+    third = PairwiseCurve(*[curve([0.1, 0.2], family="polynomial")] * 2)
+    with pytest.raises(ValueError, match="at least one pair"):
+        PairwiseDisplay({})
+    with pytest.raises(TypeError, match="pairs must be PairwiseCurve; got LossCurve"):
+        PairwiseDisplay(curve([0.1]))
+    with pytest.raises(ValueError, match="one family; got binomial and polynomial"):
+        PairwiseDisplay({"x": pair, "y": third})
+    with pytest.raises(ValueError, match="A against B and A against C"):
+        PairwiseDisplay({"x": pair, "y": other})
+    with pytest.raises(ValueError, match="only one has 'x', 'y'"):
+        PairwiseDisplay.from_curves({"x": curve([0.1])}, {"y": curve([0.1])})
+    with pytest.raises(TypeError, match="got LossCurve and dict"):
+        PairwiseDisplay.from_curves(curve([0.1]), {"y": curve([0.1])})
+
+
+# ChoquetDisplay
+
+MEASURES = [
+    HammingMeasure(),
+    SubsetMeasure(),
+    BinomialMeasure(2),
+    PolynomialMeasure(1.5),
+    AtLeastMeasure(2),
+    AdditiveMeasure([0.5, 0.3, 0.1, 0.1]),
+    Capacity.from_function(lambda labels: len(labels) ** 2 / 16, 4),
+]
+
+
+def area(patches):
+    return sum(patch.get_width() * patch.get_height() for patch in patches)
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=repr)
+@pytest.mark.parametrize("u", [[0.8, 0.3, 0.9, 0.6], [1, 0, 1, 1], [0.5, 0.5, 0.5, 2.5], [0, 0, 0, 0]])
+def test_areas_are_the_integrals(plt, measure, u):
+    display = ChoquetDisplay(u, measure)
+    assert display.plot() is display
+    bars, slices = display.axes_
+    additive = AdditiveMeasure(display.weights)
+    assert area(slices.patches[:4]) == pytest.approx(choquet_integral(u, measure))
+    assert area(bars.patches) == pytest.approx(choquet_integral(u, additive))
+    assert display.integral == pytest.approx(choquet_integral(u, measure))
+    assert display.mean == pytest.approx(choquet_integral(u, additive))
+
+
+def test_weights_of_the_mean():
+    assert ChoquetDisplay([0.1, 0.2], AdditiveMeasure([0.3, 0.7])).weights.tolist() == [0.3, 0.7]
+    assert ChoquetDisplay([0.1, 0.2], SubsetMeasure()).weights.tolist() == [0.5, 0.5]
+    assert ChoquetDisplay([0.1, 0.2], SubsetMeasure(), weights=[0.9, 0.1]).mean == pytest.approx(0.11)
+
+
+def test_from_prediction_is_one_minus_the_loss():
+    y_true, y_pred = [1, 0, 1], [0.8, 0.7, 0.9]
+    for measure in (BinomialMeasure(2), RelevanceMeasure(BinomialMeasure(2), beta=1.0)):
+        display = ChoquetDisplay.from_prediction(y_true, y_pred, measure)
+        assert 1 - display.integral == pytest.approx(choquet_loss([y_true], [y_pred], measure))
+
+
+def test_bars_fall_and_bear_their_names_on_given_axes(plt):
+    figure, axes = plt.subplots(1, 2)
+    names = ["beach", "a $ and a rather long name", "sunset"]
+    display = ChoquetDisplay([0.2, 0.9, 0.5], SubsetMeasure(), label_names=names).plot(axes)
+    assert display.axes_ == tuple(axes)
+    assert display.figure_ is figure
+    assert [bar.get_height() for bar in axes[0].patches] == [0.9, 0.5, 0.2]
+    assert texts(axes[0]) == ["a $ and…ng name", "sunset", "beach"]
+    assert axes[0].get_xticklabels()[0].get_rotation() == 45
+
+
+def test_many_labels_have_no_names(plt):
+    display = ChoquetDisplay(np.linspace(0, 1, 53), BinomialMeasure(3)).plot()
+    assert "53" not in texts(display.axes_[0])
+
+
+def test_refuses_what_is_no_row():
+    measure = SubsetMeasure()
+    with pytest.raises(ValueError, match=r"finite and non-negative; u\[1\] is -0.5"):
+        ChoquetDisplay([0.1, -0.5], measure)
+    with pytest.raises(ValueError, match="label_names must have one entry for each of 2 values; got 1"):
+        ChoquetDisplay([0.1, 0.5], measure, label_names=["a"])
+    with pytest.raises(ValueError, match="weights must have one entry for each of 2 values; got 1"):
+        ChoquetDisplay([0.1, 0.5], measure, weights=[1])
+    with pytest.raises(TypeError, match=r"measure must be one of choral.measures; got 'subset'"):
+        ChoquetDisplay([0.1, 0.5], "subset")
+    with pytest.raises(ValueError, match="depends on the true labels"):
+        ChoquetDisplay([0.1, 0.5], RelevanceMeasure(HammingMeasure()))
+    with pytest.raises(ValueError, match="the same length; got 2 and 3"):
+        ChoquetDisplay.from_prediction([0, 1], [0, 1, 1], measure)
+    with pytest.raises(ValueError, match=r"must be 0 or 1; y_true_row\[1\] is 2"):
+        ChoquetDisplay.from_prediction([0, 2], [0, 1], measure)
+    with pytest.raises(ValueError, match=r"lie in \[0, 1\]; y_pred_row\[0\] is 1.5"):
+        ChoquetDisplay.from_prediction([0, 1], [1.5, 1], measure)
+
+
+@pytest.mark.parametrize("axes", [3, [1]])
+def test_refuses_other_than_two_axes(plt, axes):
+    with pytest.raises(TypeError, match="axes must be two matplotlib Axes"):
+        ChoquetDisplay([0.1], SubsetMeasure()).plot(axes)
