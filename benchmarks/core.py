@@ -120,7 +120,8 @@ def memory(n_rows: int) -> None:
         tracemalloc.stop()
         verdict = "ok" if peak < 64 else "MISSED"
         print(
-            f"extra memory of a profile, {kind:<7} {peak:9.2f} MiB  {n_rows:,} rows x 100 labels, below 64 MiB   {verdict}"
+            f"extra memory of a profile, {kind:<7} {peak:9.2f} MiB  "
+            f"{n_rows:,} rows x 100 labels, below 64 MiB   {verdict}"
         )
         if peak >= 64:
             misses.append("memory")

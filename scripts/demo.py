@@ -1,9 +1,9 @@
 """The main job on embedded data: two ways to predict label sets, compared by ``choral evaluate``.
 
 Binary relevance learns one decision tree per label, label powerset one tree for whole label sets, both from one fifth
-of the digits. Here the first has fewer wrong labels and the second far more images that are right altogether; the curves
-show where the better one changes. (An illustration, not a law: with more images the crossing moves to the Hamming end,
-and with forests in place of trees label powerset wins everywhere.)
+of the digits. Here the first has fewer wrong labels and the second far more images that are right altogether; the
+curves show where the better one changes. (An illustration, not a law: with more images the crossing moves to the
+Hamming end, and with forests in place of trees label powerset wins everywhere.)
 
 Usage: python scripts/demo.py [FOLDER], by default ``demo``.
 """

@@ -150,7 +150,8 @@ def is_accepted(masses):
     try:
         MoebiusMeasure(masses)
     except ValueError as error:
-        assert "a measure must be monotone" in str(error)
+        if "a measure must be monotone" not in str(error):
+            raise
         return False
     return True
 
@@ -192,4 +193,4 @@ def test_what_is_no_moebius_measure_is_refused(make, message):
 def test_covering_duplicates_add_up():
     assert CoveringMeasure([(0, 1), (1, 0), (2,)]) == CoveringMeasure([(2,), (0, 1)], weights=[1, 2])
     assert CoveringMeasure([(0, 1), (1, 0), (2,)]).terms == (((2,), 1 / 3), ((0, 1), 2 / 3))
-    assert CoveringMeasure([(0, 1)]).additivity_order == 2
+    assert CoveringMeasure([(0, 1), (2,)]).additivity_order() == 2

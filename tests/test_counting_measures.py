@@ -159,7 +159,9 @@ def test_polynomial_with_other_alpha_has_negative_masses():
 
 def test_exact_masses_reach_64_labels():
     scale = 10**300
-    values = [Fraction(i**2 * math.isqrt(i * scale), math.isqrt(scale) * 64**2 * 8) for i in range(65)]  # (i / 64) ** 2.5
+    values = [
+        Fraction(i**2 * math.isqrt(i * scale), math.isqrt(scale) * 64**2 * 8) for i in range(65)
+    ]  # (i / 64) ** 2.5
     masses = PolynomialMeasure(2.5).masses(64)
     for size in range(65):
         terms = ((-1) ** (size - i) * math.comb(size, i) * values[i] for i in range(size + 1))

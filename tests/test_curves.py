@@ -74,7 +74,10 @@ def test_curves_are_values():
     [
         (lambda: LossCurve("cubic", [1], [0.1], 3), "family must be one of 'binomial', 'polynomial'; got 'cubic'"),
         (lambda: LossCurve("binomial", [1, 2], [0.1], 3), "one entry for each of 2 parameters; got 1"),
-        (lambda: LossCurve("binomial", [1, 4], [0.1, 0.2], 3), "whole numbers in 1..3, the number of labels; parameters[1]"),
+        (
+            lambda: LossCurve("binomial", [1, 4], [0.1, 0.2], 3),
+            "whole numbers in 1..3, the number of labels; parameters[1]",
+        ),
         (lambda: LossCurve("binomial", [1.5], [0.1], 3), "parameters[0] is 1.5"),
         (lambda: LossCurve("binomial", [2, 1], [0.1, 0.2], 3), "parameters must increase; parameters[1] is 1.0"),
         (lambda: LossCurve("polynomial", [0.5], [0.1], 3), "must be at least 1; parameters[0] is 0.5"),
@@ -115,7 +118,8 @@ def test_crossings_by_hand(first, second, crossings):
 
 def test_crossings_of_the_polynomial_family_lie_on_its_logarithmic_axis():
     pair = PairwiseCurve(
-        LossCurve("polynomial", [1, 100], [0.1, 0.4], n_labels=3), LossCurve("polynomial", [1, 100], [0.2, 0.3], n_labels=3)
+        LossCurve("polynomial", [1, 100], [0.1, 0.4], n_labels=3),
+        LossCurve("polynomial", [1, 100], [0.2, 0.3], n_labels=3),
     )
     assert pair.crossings() == pytest.approx([10])
 

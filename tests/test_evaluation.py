@@ -101,9 +101,7 @@ def test_intervals_agree_with_plain_resampling(kind):
         predictions = {name: sp.csr_matrix(y_pred) for name, y_pred in predictions.items()}
     evaluation = evaluate(y_true, predictions, n_bootstrap=2000, sample_weight=weight)
     rng = np.random.default_rng(1)
-    rows = {
-        name: choral.binomial_loss(y_true, y_pred, k=3, reduction="none") for name, y_pred in predictions.items()
-    }
+    rows = {name: choral.binomial_loss(y_true, y_pred, k=3, reduction="none") for name, y_pred in predictions.items()}
     differences = []
     for _ in range(2000):
         drawn = rng.integers(120, size=120)

@@ -67,8 +67,8 @@ def random_labels(seed, n_rows=50, n_labels=N_LABELS):
     return np.random.default_rng(seed).integers(2, size=(2, n_rows, n_labels), dtype=np.uint8)
 
 
-# The paper. Its example has six labels and prints the losses 0.30 (mean), 0.70 (largest error) and 0.43; the errors here
-# are the ones with one decimal that give all three.
+# The paper's example has six labels and prints the losses 0.30 (mean), 0.70 (largest error) and 0.43. We have its
+# printed losses, not its scores: these are chosen so that the errors give all three.
 PAPER_TRUE = [[1, 0, 1, 0, 0, 1]]
 PAPER_SCORES = [[0.9, 0.4, 0.3, 0.2, 0.1, 0.7]]
 
@@ -106,7 +106,9 @@ def test_ends_of_both_families_are_those_of_scikit_learn(k, alpha, reference, we
     weight = np.random.default_rng(1).random(50) if weighted else None
     expected = getattr(sklearn.metrics, reference)(y_true, y_pred, sample_weight=weight)
     assert choral.binomial_loss(y_true, y_pred, k=k, sample_weight=weight) == pytest.approx(expected, rel=1e-14)
-    assert choral.polynomial_loss(y_true, y_pred, alpha=alpha, sample_weight=weight) == pytest.approx(expected, rel=1e-14)
+    assert choral.polynomial_loss(y_true, y_pred, alpha=alpha, sample_weight=weight) == pytest.approx(
+        expected, rel=1e-14
+    )
     named = choral.hamming_loss if k == 1 else choral.subset_loss
     assert named(y_true, y_pred, sample_weight=weight) == pytest.approx(expected, rel=1e-14)
 
@@ -217,7 +219,10 @@ def with_duplicates(y):
 
 CONTAINERS = [
     np.ndarray.tolist,
-    *(partial(np.asarray, dtype=dtype) for dtype in (bool, np.int8, np.int64, np.uint32, np.float16, np.float32, float)),
+    *(
+        partial(np.asarray, dtype=dtype)
+        for dtype in (bool, np.int8, np.int64, np.uint32, np.float16, np.float32, float)
+    ),
     np.asfortranarray,
     lambda y: np.repeat(y, 2, axis=1)[:, ::2],
     lambda y: y.astype(object),
@@ -245,7 +250,9 @@ def test_every_container_gives_the_same_loss_on_either_side(loss, wrap):
 
 
 @pytest.mark.parametrize("loss", LOSSES[:-1], ids=str)
-@pytest.mark.parametrize("wrap", [sp.csr_matrix, sp.csc_array, np.asfortranarray, partial(np.asarray, dtype=np.float32)])
+@pytest.mark.parametrize(
+    "wrap", [sp.csr_matrix, sp.csc_array, np.asfortranarray, partial(np.asarray, dtype=np.float32)]
+)
 def test_scores_in_every_container(loss, wrap):
     rng = np.random.default_rng(6)
     y_true = random_labels(6)[0]
@@ -287,9 +294,17 @@ def test_sample_weight_is_the_number_of_copies_of_a_row():
 @pytest.mark.parametrize(
     "y_true, y_pred, message",
     [
-        ([[0, 1]], [[0, 1, 1]], "y_true and y_pred must have the same shape (n_samples, n_labels); got (1, 2) and (1, 3)"),
+        (
+            [[0, 1]],
+            [[0, 1, 1]],
+            "y_true and y_pred must have the same shape (n_samples, n_labels); got (1, 2) and (1, 3)",
+        ),
         ([0, 1], [0, 1], "y_true must be 2-D, of shape (n_samples, n_labels); got 1-D of shape (2,)"),
-        ([[0, 1]], [0, 1], "y_pred must be 2-D, of shape (n_samples, n_labels); got 1-D of shape (2,). A single row is"),
+        (
+            [[0, 1]],
+            [0, 1],
+            "y_pred must be 2-D, of shape (n_samples, n_labels); got 1-D of shape (2,). A single row is",
+        ),
         ([[0, 1]], [[[0.1, 0.9]]], "If it comes from predict_proba of several outputs, see choral.stack_proba"),
         (np.empty((0, 3)), np.empty((0, 3)), "y_true must have at least one row and one label; got shape (0, 3)"),
         (np.empty((3, 0)), np.empty((3, 0)), "y_true must have at least one row and one label; got shape (3, 0)"),
@@ -314,7 +329,9 @@ def test_sample_weight_is_the_number_of_copies_of_a_row():
         (sp.csr_matrix([[0, 1]]), [[0, np.nan]], "y_pred[0, 1] is nan."),
     ],
 )
-@pytest.mark.parametrize("loss", [choral.hamming_loss, partial(choral.choquet_loss, measure=AdditiveMeasure([0.5, 0.5]))])
+@pytest.mark.parametrize(
+    "loss", [choral.hamming_loss, partial(choral.choquet_loss, measure=AdditiveMeasure([0.5, 0.5]))]
+)
 def test_bad_labels_are_refused(loss, y_true, y_pred, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         loss(y_true, y_pred)

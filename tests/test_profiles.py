@@ -153,6 +153,33 @@ def test_extra_memory_does_not_grow_with_the_rows(dtype):
     assert peak < 16 * 2**20  # the promise is 64 MiB
 
 
+@pytest.mark.parametrize("soft", [False, True])
+def test_extra_memory_of_sparse_matrices_does_not_grow_with_the_rows_either(soft):
+    rng = np.random.default_rng(2)
+    n_rows, n_labels = 150_000, 100_000
+    labels = rng.integers(n_labels, size=(n_rows, 10))
+    lengths = np.arange(n_rows + 1) * 10
+    data = rng.random(labels.size) if soft else np.ones(labels.size, dtype=np.int8)
+    y_true = sp.csr_matrix((np.ones(labels.size, dtype=np.int8), np.sort(labels).ravel(), lengths), (n_rows, n_labels))
+    y_true.sum_duplicates()
+    y_true.data[:] = 1
+    y_pred = sp.csr_matrix((data[: y_true.nnz], y_true.indices, y_true.indptr), y_true.shape)
+    tracemalloc.start()
+    ErrorProfile.from_predictions(y_true, y_pred)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 48 * 2**20
+
+
+def test_a_row_with_more_entries_than_a_block_is_a_block_of_its_own():
+    dense = np.ones((3, 300_000), dtype=np.int8)
+    dense[1] = 0
+    full = sp.csr_matrix(dense)
+    profile = ErrorProfile.from_predictions(full, sp.csr_matrix(full.shape))
+    assert profile.to_dict()["rows_by_errors"][0] == 1
+    assert profile.rows_by_errors[-1] == 2
+
+
 def test_a_refused_batch_changes_nothing():
     profile = ErrorProfile.from_predictions([[0, 1]], [[0, 1]])
     before = profile.to_dict()

@@ -54,7 +54,10 @@ def test_logits():
         (lambda: choral.harden_top([[0.5]], -1), "n_relevant must be at least 0; got -1"),
         (lambda: choral.scores_from_logits([[np.nan]]), "logits must not be nan"),
         (lambda: choral.scores_from_logits(sp.csr_matrix([[1.0]])), "logits must be dense"),
-        (lambda: choral.stack_proba([[[0.9, 0.1]], [[1.0]]]), "predict_proba of label 1 must have shape (n_samples, 2)"),
+        (
+            lambda: choral.stack_proba([[[0.9, 0.1]], [[1.0]]]),
+            "predict_proba of label 1 must have shape (n_samples, 2)",
+        ),
     ],
 )
 def test_bad_scores_are_refused(call, message):

@@ -69,7 +69,6 @@ class MoebiusMeasure(Measure):
         """Pairs of a label set and its mass, small sets first."""
         return self._terms
 
-    @property
     def additivity_order(self) -> int:
         """The size of the largest set with a mass: the k of k-additive."""
         return len(self._terms[-1][0])

@@ -1,0 +1,32 @@
+"""The console script ``choral``, also ``python -m choral``."""
+
+import signal
+import sys
+from typing import Any
+
+from choral._optional import require
+
+
+def main() -> None:
+    """Run the command line, or say in one line what it lacks."""
+    try:
+        require("typer", "cli")
+        require("rich", "cli")
+        from choral.cli import app  # takes a second: an early Ctrl-C comes here
+    except ModuleNotFoundError as error:
+        print(f"choral: error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("choral: interrupted", file=sys.stderr)
+        sys.exit(130)
+    signal.signal(signal.SIGTERM, _terminate)
+    app()
+
+
+def _terminate(signal_number: int, frame: Any) -> None:
+    """End by an exception, so that half-written outputs are removed; by default the process just dies."""
+    sys.exit(128 + signal_number)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Output files that are either whole or not there: written beside the target, then moved into place."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+def check_output(path: str | os.PathLike[str]) -> Path:
+    """Return the file that will be written, or say why it cannot be: worth asking before a long run.
+
+    Examples
+    --------
+    >>> check_output("no such folder/curves.csv")
+    Traceback (most recent call last):
+    FileNotFoundError: no such folder/curves.csv cannot be written: its folder does not exist.
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link, the file it points to is replaced
+    if target.exists() and not target.is_file():  # replacing /dev/null or a folder helps nobody
+        raise OSError(f"{path} cannot be written: it exists and is not a regular file.")
+    if not target.parent.exists():
+        raise FileNotFoundError(f"{path} cannot be written: its folder does not exist.")
+    if not target.parent.is_dir():
+        raise NotADirectoryError(f"{path} cannot be written: {target.parent} is not a folder.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"{path} cannot be written: its folder does not permit it.")
+    return target
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a new file that takes the place of ``path`` once it is complete.
+
+    Whatever stops the writing, a full disk or Ctrl-C, leaves the former file as it was and nothing else.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write or to replace.
+
+    Yields
+    ------
+    file : binary file
+        Open for writing, in the folder of ``path``.
+    """
+    target = check_output(path)
+    temporary = target.with_name(f".choral-{secrets.token_hex(8)}.tmp")
+    try:
+        # not tempfile: its files are private to the user, an output follows the umask like any other
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())  # the name must not reach the disk before the bytes do
+        os.replace(temporary, target)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise

@@ -1,0 +1,33 @@
+"""The command line: parses, calls one public function, prints.
+
+Results go to stdout, all else to stderr. Names that come from files are never taken for markup, and their
+control characters are shown, not obeyed.
+"""
+
+from typing import Annotated
+
+import typer
+
+import choral
+from choral.cli.console import CommandGroup
+from choral.cli.evaluate import evaluate_files
+
+__all__ = ["app"]
+
+app = typer.Typer(cls=CommandGroup, add_completion=False, pretty_exceptions_enable=False)
+app.command("evaluate")(evaluate_files)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"choral {choral.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def choose_command(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Judge multi-label predictions by how well labels are right together."""

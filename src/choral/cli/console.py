@@ -1,0 +1,78 @@
+"""What every command shares: errors in one line, text that is safe to print, and a progress bar."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from typer.core import TyperGroup
+
+UsageError: Any = typer.BadParameter.__base__  # click's, be it a package of its own or a part of typer
+
+
+class CommandGroup(TyperGroup):
+    """Commands whose errors are one line on stderr; without a command, the help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, args or ["--help"])
+
+    def invoke(self, ctx: Any) -> Any:
+        with errors_in_one_line():
+            return super().invoke(ctx)
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        try:  # not standalone: else typer draws a box of several lines around an error
+            status = super().main(*args, **options | {"standalone_mode": False})
+        except UsageError as error:
+            message = " ".join(error.format_message().split())
+            command = error.ctx.command_path if error.ctx else "choral"
+            typer.echo(f"choral: error: {printable(message)} (see {command} --help)", err=True)
+            status = 2
+        sys.exit(status)
+
+
+@contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """What a user can mend is one line and status 2; Ctrl-C is status 130."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # the reader of a pipe has seen enough: typer ends quietly
+    except KeyboardInterrupt:
+        typer.echo("choral: interrupted", err=True)
+        raise typer.Exit(130) from None
+    except MemoryError as error:
+        typer.echo(f"choral: error: not enough memory. {printable(str(error))}".rstrip(), err=True)
+        raise typer.Exit(2) from error
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        typer.echo(f"choral: error: {printable(str(error))}", err=True)
+        raise typer.Exit(2) from error
+
+
+def printable(text: str) -> str:
+    r"""Show control characters instead of obeying them.
+
+    Examples
+    --------
+    >>> print(printable("red \x1b[31m, and a\nnew line"))
+    red \x1b[31m, and a\nnew line
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
+    """A bar on stderr that leaves no trace, and only where somebody can see it."""
+    console = Console(stderr=True)
+    description = TextColumn("{task.description}", markup=False)
+    columns = SpinnerColumn(), description, BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task("", total=None)
+
+        def show(done: int, total: int, what: str) -> None:
+            bars.update(task, completed=done, total=total, description=printable(what))
+
+        yield show

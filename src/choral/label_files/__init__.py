@@ -1,0 +1,10 @@
+"""Label matrices from files: CSV, TSV, NPY, NPZ and Parquet, none of them trusted.
+
+Nothing is unpickled, sizes are compared with what the file really holds before anything is allocated, and
+whatever is wrong with a file is one line that says where.
+"""
+
+from choral.label_files.reading import read_labels
+from choral.label_files.table import LabelTable, align
+
+__all__ = ["LabelTable", "align", "read_labels"]

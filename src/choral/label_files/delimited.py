@@ -1,0 +1,121 @@
+"""CSV and TSV: rows of text, read in blocks so that a long file is never held as text."""
+
+import csv
+import os
+from collections.abc import Callable, Iterator
+from io import TextIOWrapper
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from choral.label_files.columns import Columns
+from choral.label_files.options import ReadOptions
+from choral.label_files.table import LabelTable
+from choral.label_files.wording import quoted
+
+BLOCK_CELLS = 2**20  # held as Python strings at a time
+WORDS = {"true": 1.0, "false": 0.0}
+
+Record = tuple[int, list[str]]  # line number and cells
+
+
+def read_delimited(path: Path, options: ReadOptions, *, delimiter: str) -> LabelTable:
+    """Read a table of numbers, with or without a header, and report how many bytes are behind."""
+    with open(path, "rb") as raw, TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
+        size = os.fstat(raw.fileno()).st_size
+
+        def tell_progress() -> None:
+            if options.progress is not None:
+                options.progress(raw.tell(), size)
+
+        records = _records(path, csv.reader(file, delimiter=delimiter, strict=True))
+        columns, records = _columns(path, records, options)
+        return _table(path, columns, records, tell_progress)
+
+
+def _records(path: Path, reader: Any) -> Iterator[Record]:
+    """Line number and cells of each row, all rows as wide as the first one."""
+    width = blank = 0
+    try:
+        for cells in reader:
+            if blank and cells:
+                raise ValueError(f"{path}, line {blank}: the line is empty; only the last lines may be.")
+            if not cells:
+                blank = blank or reader.line_num
+                continue
+            width = width or len(cells)
+            if len(cells) != width:
+                raise ValueError(f"{path}, line {reader.line_num}: expected {width} columns; got {len(cells)}.")
+            yield reader.line_num, cells
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: not readable as a table: {error}.") from error
+
+
+def _columns(path: Path, records: Iterator[Record], options: ReadOptions) -> tuple[Columns, Iterator[Record]]:
+    """What the columns are, by a header if the first row is one, and the rows that hold numbers."""
+    first = next(records, None)
+    if first is None:
+        raise ValueError(f"{path} is empty.")
+    if any(_number(cell) is None for cell in first[1]):
+        return Columns.from_names(path, first[1], options), records
+    if options.weight_column is not None:
+        raise ValueError(f"{path} has no header, so no column {options.weight_column!r} for the weights.")
+    return Columns(None, len(first[1])), chain([first], records)
+
+
+def _table(path: Path, columns: Columns, records: Iterator[Record], tell_progress: Callable[[], None]) -> LabelTable:
+    ids, values, weights = [], [], []
+    while block := list(islice(records, max(1, BLOCK_CELLS // columns.width))):
+        if columns.id_index is not None:
+            ids += [cells[columns.id_index].strip() for _, cells in block]
+        numbers = _numbers(path, columns, block)
+        values.append(_compact(numbers[:, columns.label_indices]))
+        if columns.weight_index is not None:
+            weights.append(numbers[:, columns.weight_index].copy())  # a view would keep the whole block
+        tell_progress()
+    if not values:
+        raise ValueError(f"{path} has a header but no rows.")
+    return LabelTable(
+        np.concatenate(values),
+        labels=columns.labels,
+        ids=None if columns.id_index is None else tuple(ids),
+        weights=None if columns.weight_index is None else np.concatenate(weights),
+        source=str(path),
+    )
+
+
+def _numbers(path: Path, columns: Columns, block: list[Record]) -> np.ndarray:
+    """The cells of a block as numbers, with zeros in place of the ids."""
+    rows = [cells for _, cells in block]
+    if columns.id_index is not None:
+        rows = [[*cells[: columns.id_index], "0", *cells[columns.id_index + 1 :]] for cells in rows]
+    try:
+        flat = np.fromiter(map(float, chain.from_iterable(rows)), float, count=len(rows) * columns.width)
+    except ValueError:  # rare: words, or a cell to complain about
+        lines = [line for line, _ in block]
+        flat = np.array([_row(path, columns, *where) for where in zip(lines, rows, strict=True)])
+    return flat.reshape(len(rows), columns.width)
+
+
+def _row(path: Path, columns: Columns, line: int, cells: list[str]) -> list[float]:
+    """One row as numbers, or the place of the first cell that is none."""
+    numbers = [_number(cell) for cell in cells]
+    if None in numbers:
+        index = numbers.index(None)
+        found = f"got {quoted(cells[index])}" if cells[index].strip() else "the cell is empty"
+        raise ValueError(f"{path}, line {line}, {columns.describe(index)}: expected a number; {found}.")
+    return [number for number in numbers if number is not None]
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return WORDS.get(cell.strip().lower())
+
+
+def _compact(values: np.ndarray) -> np.ndarray:
+    """Hard labels take one byte each, not eight."""
+    return values.astype(np.uint8) if ((values == 0) | (values == 1)).all() else values

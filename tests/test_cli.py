@@ -1,0 +1,505 @@
+"""The command line: what it prints and writes, and that whatever goes wrong is one line and a status."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+from typer.testing import CliRunner
+
+import choral
+from choral import __main__ as entry
+from choral.cli import app
+from choral.cli.evaluate import name_models
+
+TRUE = "id,a,b,c\n1,1,0,0\n2,0,1,0\n3,0,0,1\n4,1,1,0\n"
+# one wrong label in three rows: Hamming 3/12, subset 3/4
+BROAD = "id,a,b,c\n1,0,0,0\n2,0,0,0\n3,0,0,0\n4,1,1,0\n"
+# two rows wrong, one of them altogether: Hamming 4/12, subset 2/4; columns and rows in another order
+DEEP = "c,b,a,id\n1,0,0,4\n1,0,0,3\n0,1,0,2\n0,1,1,1\n"
+SCORES = "id,a,b,c\n1,0.9,0,0\n2,0,0.6,0\n3,0,0,0.2\n4,1,1,0\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A current folder with a truth and predictions."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)  # some CI sets it: rich then takes a pipe for a terminal
+    for name, content in {"true": TRUE, "broad": BROAD, "deep": DEEP, "scores": SCORES}.items():
+        Path(f"{name}.csv").write_text(content)
+    return tmp_path
+
+
+def run(*arguments, columns=80):
+    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)], env={"COLUMNS": str(columns)})
+
+
+def assert_fails(message, *arguments):
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("choral: error: ")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+
+
+def cells(output, name):
+    """The cells of the row of the table that begins with a name."""
+    return next(line for line in output.splitlines() if line.startswith(name)).removeprefix(name).split()
+
+
+def read_csv(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+# The table
+
+
+def test_table_marks_the_best_of_each_column(folder):
+    result = run("true.csv", "broad.csv", "deep.csv")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    header = cells(result.stdout, "model")
+    broad, deep = cells(result.stdout, "broad"), cells(result.stdout, "deep")
+    assert (broad[header.index("Hamming")], deep[header.index("Hamming")]) == ("*0.2500", "0.3333")
+    assert (broad[header.index("subset")], deep[header.index("subset")]) == ("0.7500", "*0.5000")
+    assert "4 rows, 3 labels, hard predictions" in result.stdout
+    assert "Best at k=1 (Hamming): broad" in result.stdout
+    assert "Best at k=3 (subset 0/1): deep" in result.stdout
+
+
+def test_baseline_is_the_last_row_and_never_the_best(folder):
+    Path("all.csv").write_text("id,a,b,c\n1,1,1,1\n2,1,1,1\n3,1,1,1\n4,1,1,1\n")
+    result = run("true.csv", "all.csv")
+    baseline = choral.evaluate(np.eye(3), {"any": np.eye(3)}, n_bootstrap=0).baseline
+    assert "0.4167" in cells(result.stdout, baseline)  # five of twelve labels are relevant
+    assert result.stdout.index(f"\n{baseline}") > result.stdout.index("\nall ")
+    assert f"No model beats the baseline ({baseline}) in: Hamming" in result.stdout
+
+
+def test_piped_table_fits_80_columns_without_colour(folder):
+    result = run("true.csv", "broad.csv", "deep.csv")
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "\x1b" not in result.stdout
+
+
+def test_long_names_stay_whole(folder):
+    name = "a_very_long_name_of_a_model_" * 3
+    Path(f"{name}.csv").write_text(BROAD)
+    result = run("true.csv", f"{name}.csv")
+    assert "*0.2500" in cells(result.stdout, name)
+
+
+def test_names_are_not_markup(folder):
+    paths = ["[red]x[/red].csv", "other/red].csv", "[bold].csv", "a\x1b[31mb.csv"]  # equal stems bring in folders
+    for path in map(Path, paths):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(BROAD)
+    result = run("true.csv", *paths, columns=120)
+    assert result.exit_code == 0, result.output
+    for shown in ("[red]x[/red]", f"{folder.name}/[bold]", rf"{folder.name}/a\x1b[31mb"):
+        assert any(line.startswith(shown) for line in result.stdout.splitlines())
+
+
+def test_labels_are_not_markup_in_errors(folder):
+    Path("true.csv").write_text("[red]x[/red],b\n0,1\n")
+    Path("pred.csv").write_text("\x1b[31m,b\n0,1\n")
+    assert_fails(r"1 missing ('[red]x[/red]'), 1 unknown ('\x1b[31m')", "true.csv", "pred.csv")
+
+
+def test_no_bootstrap_no_word_about_noise(folder):
+    result = run("true.csv", "broad.csv", "deep.csv", "--bootstrap", 0)
+    assert "Best at k=1 (Hamming): broad." in result.stdout
+    assert "noise" not in result.stdout
+    assert "noise" in run("true.csv", "broad.csv", "deep.csv").stdout
+
+
+def test_clear_differences_exceed_the_noise(folder):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=(500, 4))
+    np.save("t.npy", truth)
+    np.save("good.npy", truth)
+    np.save("bad.npy", 1 - truth)
+    sentence = "Best at k=1 (Hamming): good; the difference to every other model exceeds the bootstrap noise."
+    assert sentence in run("t.npy", "good.npy", "bad.npy", columns=200).stdout
+
+
+# Options
+
+
+def test_threshold_makes_scores_hard(folder):
+    result = run("true.csv", "scores.csv", "--threshold", 0.5)
+    assert "*0.0833" in cells(result.stdout, "scores")  # the label with score 0.2 alone is wrong
+    assert "hard predictions" in result.stdout
+    assert result.stderr == ""
+
+
+def test_scores_stay_soft_and_a_note_says_so(folder):
+    result = run("true.csv", "scores.csv")
+    assert "*0.1083" in cells(result.stdout, "scores")  # (0.1 + 0.4 + 0.8) / 12
+    assert "soft predictions" in result.stdout
+    assert result.stderr.startswith("note: some predictions are scores")
+    assert "--threshold" in result.stderr
+    assert "--soft" in result.stderr
+
+
+def test_soft_says_nothing(folder):
+    result = run("true.csv", "scores.csv", "--soft")
+    assert result.stderr == ""
+    assert result.stdout == run("true.csv", "scores.csv").stdout
+
+
+def test_mixing_hard_and_soft_is_a_clean_warning(folder):
+    result = run("true.csv", "scores.csv", "broad.csv", "--soft")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("warning: ")
+    assert result.stderr.count("\n") == 1
+    assert "hard and soft predictions" in result.stdout
+
+
+def test_weights(folder):
+    rows = [line + weight for line, weight in zip(TRUE.splitlines(), (",w", ",0", ",0", ",1", ",1"), strict=True)]
+    Path("weighted.csv").write_text("\n".join(rows))
+    result = run("weighted.csv", "broad.csv", "--weights", "w")
+    assert "*0.1667" in cells(result.stdout, "broad")  # one label of the last two rows
+
+
+def test_id_column(folder):
+    for name in ("true", "deep"):
+        path = Path(f"{name}.csv")
+        path.write_text(path.read_text().replace("id", "image"))
+    result = run("true.csv", "deep.csv", "--id", "image")
+    assert "*0.3333" in cells(result.stdout, "deep")
+    assert_fails("true.csv has no column 'id' for the ids", "true.csv", "deep.csv", "--id", "id")
+
+
+def test_family_and_parameters(folder):
+    options = ("--family", "polynomial", "--parameters", "1,2,inf", "--bootstrap", "0", "--csv", "out.csv")
+    result = run("true.csv", "broad.csv", "deep.csv", *options)
+    assert "Best at alpha=inf (subset 0/1): deep." in result.stdout
+    rows = [row for row in read_csv("out.csv") if row["model"] == "broad"]
+    assert [float(row["parameter"]) for row in rows] == [1, 2, np.inf]
+    # one wrong label of three: 1 - (2/3) ** 2 = 5/9 in three rows of four
+    assert [float(row["loss"]) for row in rows] == pytest.approx([0.25, 5 / 12, 0.75])
+    assert {(row["family"], row["difference"]) for row in rows} == {("polynomial", "")}
+
+
+def test_seed_decides_the_intervals(folder):
+    def intervals(seed):
+        run("true.csv", "broad.csv", "deep.csv", "--seed", seed, "--csv", "out.csv", "--bootstrap", 20)
+        return Path("out.csv").read_text()
+
+    assert intervals(1) == intervals(1)
+    assert intervals(1) != intervals(2)
+
+
+def test_version_and_help():
+    runner = CliRunner()
+    assert runner.invoke(app, ["--version"]).stdout == f"choral {choral.__version__}\n"
+    assert "evaluate" in runner.invoke(app, ["--help"]).stdout
+    assert "--threshold" in runner.invoke(app, ["evaluate", "--help"]).stdout
+
+
+def test_no_command_is_a_question_for_help():
+    assert CliRunner().invoke(app, []).stdout == CliRunner().invoke(app, ["--help"]).stdout
+
+
+# Outputs
+
+
+def test_json_is_all_there_is_on_stdout(folder):
+    result = run("true.csv", "scores.csv", "--json")
+    evaluation = json.loads(result.stdout, parse_constant=pytest.fail)  # no bare NaN or Infinity
+    assert isinstance(evaluation, dict)
+    assert result.stderr.startswith("note: ")
+
+
+def test_json_with_an_infinite_parameter(folder):
+    result = run("true.csv", "deep.csv", "--json", "--family", "polynomial", "--parameters", "1,inf")
+    json.loads(result.stdout, parse_constant=pytest.fail)
+
+
+def test_csv_holds_curves_and_intervals(folder):
+    run("true.csv", "broad.csv", "deep.csv", "--csv", "out.csv")
+    rows = read_csv("out.csv")
+    assert len(rows) == 3 * 3
+    losses = {row["model"]: float(row["loss"]) for row in rows if row["parameter"] == "2"}
+    # by hand: a wrong label is in two of the three pairs, and a row all wrong has a mistake in every pair
+    assert losses["broad"] == pytest.approx(3 / 4 * 2 / 3)
+    assert losses["deep"] == pytest.approx((2 / 3 + 1) / 4)
+    broad = next(row for row in rows if row["model"] == "broad" and row["parameter"] == "3")
+    assert float(broad["difference"]) == pytest.approx(0.25)
+    assert float(broad["lower"]) <= float(broad["difference"]) <= float(broad["upper"])
+
+
+@pytest.mark.parametrize(("name", "start"), [("out.png", b"\x89PNG"), ("out.svg", b"<?xml"), ("out.PDF", b"%PDF")])
+def test_plot(folder, name, start):
+    pytest.importorskip("matplotlib")
+    result = run("true.csv", "broad.csv", "deep.csv", "--plot", name)
+    assert result.exit_code == 0, result.output
+    assert Path(name).read_bytes().startswith(start)
+
+
+def test_plot_without_matplotlib(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    message = "matplotlib is not installed; try: pip install 'choral[plot]'"
+    assert_fails(message, "true.csv", "broad.csv", "--plot", "out.png")
+
+
+def test_progress_is_for_terminals_and_leaves_stdout_alone(folder, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    result = run("true.csv", "broad.csv", "--json")
+    assert "0:00:0" in result.stderr  # the time that has passed
+    json.loads(result.stdout)
+
+
+def test_progress_moves_within_a_file(folder, monkeypatch):
+    shown = []
+
+    @contextmanager
+    def record():
+        yield lambda *state: shown.append(state)
+
+    monkeypatch.setattr("choral.cli.evaluate.progress_bar", record)
+    monkeypatch.setattr("choral.label_files.delimited.BLOCK_CELLS", 1000)
+    content = "0,1\n" * 20_000
+    Path("long.csv").write_text(content)
+    np.save("short.npy", np.tile([0, 1], (20_000, 1)))
+    run("long.csv", "short.npy", "--bootstrap", 0)
+    assert shown[0] == (0, 1, "reading long.csv")
+    steps = [done for done, total, what in shown if (total, what) == (len(content), "reading long.csv")]
+    assert len(set(steps)) > 3
+    assert steps == sorted(steps)
+    assert steps[-1] == len(content)
+    assert (0, 1, "reading short.npy") in shown
+
+
+# Several formats together
+
+
+def test_formats_mix(folder):
+    sparse = pytest.importorskip("scipy.sparse")
+    truth = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]])
+    np.save("true.npy", truth)
+    sparse.save_npz("right.npz", sparse.csr_array(truth))
+    Path("nameless.tsv").write_text("0\t0\t0\n" * 4)
+    result = run("true.npy", "right.npz", "nameless.tsv")
+    assert "*0.0000" in cells(result.stdout, "right")
+    assert "0.4167" in cells(result.stdout, "nameless")
+
+
+def test_parquet(folder):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(
+        pyarrow.table({"id": [4, 3, 2, 1], "c": [1, 1, 0, 0], "b": [0, 0, 1, 1], "a": [0, 0, 0, 1]}),
+        "p.parquet",
+    )
+    assert "*0.3333" in cells(run("true.csv", "p.parquet").stdout, "p")
+
+
+def test_parquet_without_pyarrow(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "pyarrow.parquet", raising=False)
+    Path("p.parquet").write_bytes(b"PAR1")
+    assert_fails("pyarrow is not installed; try: pip install 'choral[tables]'", "true.csv", "p.parquet")
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["x/br.csv", "lp.npy"], ["br", "lp"]),
+        (["x/br.csv", "y/br.csv", "lp.npy"], ["x/br", "y/br", f"{Path.cwd().name}/lp"]),
+        (["x/br.csv", "x/br.npy"], ["x/br.csv", "x/br.npy"]),
+    ],
+)
+def test_names_of_models(paths, names):
+    assert name_models([Path(path) for path in paths]) == names
+
+
+# Errors
+
+
+def test_bad_arguments(folder):
+    files = ("true.csv", "broad.csv")
+    assert_fails("--threshold makes scores hard and --soft keeps them", *files, "--threshold", 0.5, "--soft")
+    assert_fails("numbers separated by commas; got '1;2'", *files, "--parameters", "1;2")
+    assert_fails("ends in .png, .svg, .pdf; got 'out.gif'", *files, "--plot", "out.gif")
+    assert_fails("Prediction files must differ; broad.csv came twice", *files, "broad.csv")
+    assert_fails("true.csv has no column 'w' for the weights", *files, "--weights", "w")
+    assert_fails("true.csv is an input or named twice", *files, "--csv", "true.csv")
+    assert_fails("out.png is an input or named twice", *files, "--csv", "out.png", "--plot", "out.png")
+
+
+def test_threshold_is_a_number(folder):
+    assert_fails("--threshold must be a number; got nan", "true.csv", "scores.csv", "--threshold", "nan")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "true.csv"], "Missing argument 'PRED"),
+        (["evaluate", "true.csv", "broad.csv", "--bootstrap", "x"], "Invalid value for '--bootstrap'"),
+        (["evaluate", "true.csv", "broad.csv", "--bootstrap", "-1"], "Invalid value for '--bootstrap'"),
+        (["evaluate", "true.csv", "broad.csv", "--family", "normal"], "'binomial'"),
+        (["evaluate", "true.csv", "broad.csv", "--csv"], "'--csv' requires an argument"),
+        (["evaluate", "true.csv", "broad.csv", "--\x1b[31m\n"], r"--\x1b[31m"),
+        (["judge"], "No such command 'judge'"),
+        (["--loud"], "--loud"),
+    ],
+)
+def test_wrong_usage_is_one_line_too(folder, arguments, message):
+    result = CliRunner().invoke(app, arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("choral: error: ")
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
+    assert result.stderr.endswith(" --help)\n")
+
+
+def test_outputs_are_checked_before_the_computing(folder, monkeypatch):
+    monkeypatch.setattr(choral, "evaluate", pytest.fail)
+    assert_fails("its folder does not exist", "true.csv", "broad.csv", "--csv", "nowhere/out.csv")
+    assert_fails("not a regular file", "true.csv", "broad.csv", "--plot", make_folder("out.png"))
+
+
+def make_folder(name):
+    Path(name).mkdir()
+    return name
+
+
+def test_bad_files(folder):
+    assert_fails("nowhere.csv does not exist", "true.csv", "nowhere.csv")
+    Path("ragged.csv").write_text("a,b\n0\n")
+    assert_fails("ragged.csv, line 2: expected 2 columns; got 1", "ragged.csv", "broad.csv")
+    Path("new\nline.txt").write_text("")
+    assert_fails(r"new\nline.txt: the file name must end in", "new\nline.txt", "broad.csv")
+
+
+def test_errors_name_the_file_they_are_about_alone(folder):
+    Path("a.csv").write_text(BROAD)  # the name is a letter of any message
+    Path("p.csv").write_text(BROAD.replace("4,1,1,0", "4,1,1,nan"))
+    result = run("true.csv", "a.csv", "p.csv")
+    assert "p is p.csv" in result.stderr
+    assert "a is a.csv" not in result.stderr
+
+
+def test_bad_values_name_file_row_and_label(folder):
+    Path("t.csv").write_text(TRUE.replace("3,0,0,1", "3,0,0,7"))
+    assert_fails("y_true is t.csv; row 2 has the id '3'; label 2 is 'c'", "t.csv", "broad.csv")
+    Path("p.csv").write_text(DEEP.replace("1,0,0,4", "1,0,-3,4"))
+    assert_fails("p is p.csv; row 3 has the id '4'; label 0 is 'a'", "true.csv", "p.csv")
+
+
+def test_too_little_memory(folder, monkeypatch):
+    def exhaust(*args, **kwargs):
+        raise MemoryError("Unable to allocate 2 TiB.")
+
+    monkeypatch.setattr(choral, "evaluate", exhaust)
+    assert_fails("not enough memory. Unable to allocate 2 TiB.", "true.csv", "broad.csv")
+
+
+def test_interruption(folder, monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(choral, "evaluate", interrupt)
+    result = run("true.csv", "broad.csv", "--csv", "out.csv")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "choral: interrupted\n")
+
+
+# The real thing, in a process of its own
+
+
+def start(code_or_module, *arguments, **options):
+    command = [sys.executable, *code_or_module, "evaluate", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def test_process(folder):
+    with start(["-m", "choral"], "true.csv", "broad.csv", "deep.csv") as process:
+        output, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
+    assert output == run("true.csv", "broad.csv", "deep.csv").stdout
+
+
+def test_process_with_an_error(folder):
+    with start(["-m", "choral"], "true.csv", "nowhere.csv") as process:
+        output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output) == (2, "")
+    assert errors == "choral: error: nowhere.csv does not exist; expected a file.\n"
+
+
+STOPS = [(signal.SIGINT, 130, "choral: interrupted\n"), (signal.SIGTERM, 143, "")]
+
+
+@pytest.mark.parametrize(("stop", "status", "message"), STOPS)
+def test_a_stop_while_computing_leaves_no_file(folder, stop, status, message):
+    code = (
+        "import time, choral\n"
+        "def evaluate(*args, **kwargs): print('ready', flush=True); time.sleep(60)\n"
+        "choral.evaluate = evaluate\n"
+        "from choral.__main__ import main; main()"
+    )
+    assert_leaves_nothing(code, stop, status, message)
+
+
+@pytest.mark.parametrize(("stop", "status", "message"), STOPS)
+def test_a_stop_while_writing_leaves_no_file(folder, stop, status, message):
+    code = (
+        "import os, time\n"
+        "def sync(number): print('ready', flush=True); time.sleep(60)\n"
+        "os.fsync = sync\n"  # the temporary file is there by then
+        "from choral.__main__ import main; main()"
+    )
+    assert_leaves_nothing(code, stop, status, message)
+
+
+def assert_leaves_nothing(code, stop, status, message):
+    before = set(os.listdir())
+    with start(["-c", code], "true.csv", "broad.csv", "--csv", "out.csv") as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(stop)
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (status, message)
+    assert set(os.listdir()) == before
+
+
+def test_closed_pipe_is_no_error(folder):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "choral", "evaluate", "true.csv", "broad.csv"]
+    result = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    os.close(write)
+    assert "choral: error" not in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("module", ["typer", "rich"])
+def test_entry_point_without_the_extra(monkeypatch, capsys, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(SystemExit) as caught:
+        entry.main()
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == f"choral: error: {module} is not installed; try: pip install 'choral[cli]'\n"
+
+
+def test_entry_point_interrupted_while_importing(monkeypatch, capsys):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(entry, "require", interrupt)
+    with pytest.raises(SystemExit) as caught:
+        entry.main()
+    assert caught.value.code == 130
+    assert capsys.readouterr().err == "choral: interrupted\n"
