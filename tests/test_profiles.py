@@ -196,6 +196,8 @@ def test_a_refused_batch_changes_nothing():
         ({"rows_by_errors": [1, -1, 1]}, "rows_by_errors must be finite and non-negative; rows_by_errors[1] is -1.0"),
         ({"rows_by_errors": [0, 1, 0, 0]}, "rows_by_errors must have at most 3 entries; got 4"),
         ({"rows_by_errors": [5, 1]}, "rows_by_errors must add up to total_weight, 1; got 6"),
+        ({"total_weight": float("nan")}, "rows_by_errors must add up to total_weight, nan; got 1"),
+        ({"error_sums": [1.0]}, "one of rows_by_errors and error_sums; got n_labels, n_rows"),
         ({"n_rows": -1}, "n_rows must be at least 0; got -1"),
         ({"n_labels": 0}, "n_labels must be at least 1; got 0"),
     ],
@@ -204,6 +206,28 @@ def test_a_damaged_dict_is_refused(change, message):
     data = ErrorProfile.from_predictions([[0, 1]], [[0, 0]]).to_dict()
     with pytest.raises(ValueError, match=re.escape(message)):
         ErrorProfile.from_dict({**data, **change})
+
+
+@pytest.mark.parametrize(
+    "sums, message",
+    [
+        ([0.2, 0.7], "error_sums must not exceed total_weight, nor increase; error_sums[1] is 0.7"),
+        ([1.5], "error_sums[0] is 1.5"),
+        ([0.2, np.nan], "error_sums must be finite and non-negative; error_sums[1] is nan"),
+        ([0.2, 0.1, 0.1], "error_sums must have at most 2 entries; got 3"),
+    ],
+)
+def test_damaged_sums_are_refused(sums, message):
+    data = {"n_labels": 2, "n_rows": 1, "total_weight": 1, "error_sums": sums}
+    with pytest.raises(ValueError, match=re.escape(message)):
+        ErrorProfile.from_dict(data)
+
+
+def test_dense_and_sparse_profiles_are_equal():
+    y_true, scores = np.array([[1, 0, 0, 0], [0, 0, 0, 0]]), np.array([[0.25, 0.5, 0, 0], [0, 0, 0, 0]])
+    dense = ErrorProfile.from_predictions(y_true, scores)
+    assert dense == ErrorProfile.from_predictions(sp.csr_array(y_true), sp.csr_array(scores))
+    assert dense.to_dict()["error_sums"] == [0.75, 0.5]
 
 
 def test_what_a_profile_cannot_do():

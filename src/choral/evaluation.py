@@ -188,7 +188,8 @@ def evaluate(
     differences = None
     if n_bootstrap:
         rng = np.random.default_rng(random_state)
-        blocks = _rows_of_losses(true, matrices, weights, get_family(family), grid, n_bootstrap, progress)
+        hard = all(profile.is_hard for profile in profiles.values())
+        blocks = _rows_of_losses(true, matrices, weights, get_family(family), grid, n_bootstrap, progress, hard=hard)
         means = bootstrap_means(blocks, n_bootstrap, rng)
         differences = _differences(curves, means.reshape(-1, len(curves), len(grid)), confidence)
     return Evaluation(family, grid, profiles, curves, differences, confidence)
@@ -211,10 +212,12 @@ def _rows_of_losses(
     grid: np.ndarray,
     n_bootstrap: int,
     progress: Progress,
+    *,
+    hard: bool,
 ) -> Iterator[Rows]:
     """Losses of every row under every model and parameter, in blocks; hard predictions grouped by their errors."""
     n_labels = true.shape[1]
-    if all(is_hard(matrix) for matrix in matrices.values()):
+    if hard:
         wrong, counts, weights = _group([_wrong_labels(true, matrix) for matrix in matrices.values()], weights)
         by_errors = family.deficits(grid, n_labels, int(wrong.max())).T
     else:

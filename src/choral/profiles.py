@@ -153,10 +153,10 @@ class ErrorProfile:
         self._check_seen()
         of_family = get_family(family)
         parameters = of_family.parameters(parameters, self.n_labels)
-        hard = self._histogram is not None
-        summary = self._histogram if self._histogram is not None else self._sums
-        table = of_family.deficits if hard else of_family.weights
-        most_wrong = summary.size - 1 if hard else summary.size
+        if self._histogram is not None:
+            summary, table, most_wrong = self._histogram, of_family.deficits, self._histogram.size - 1
+        else:
+            summary, table, most_wrong = self._sums, of_family.weights, self._sums.size
         step = max(1, TABLE_ENTRIES // (most_wrong + 1))
         chunks = [parameters[start : start + step] for start in range(0, len(parameters), step)]
         totals = [table(chunk, self.n_labels, most_wrong) @ summary for chunk in chunks]
@@ -169,32 +169,28 @@ class ErrorProfile:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON; trailing zeros are left out."""
-        kind, summary = ("rows_by_errors", self._histogram) if self.is_hard else ("error_sums", self._sums)
-        assert summary is not None
-        return {
-            "n_labels": self.n_labels,
-            "n_rows": self.n_rows,
-            "total_weight": self.total_weight,
-            kind: summary.tolist(),
-        }
+        data = {"n_labels": self.n_labels, "n_rows": self.n_rows, "total_weight": self.total_weight}
+        if self._histogram is not None:
+            return {**data, "rows_by_errors": np.trim_zeros(self._histogram, "b").tolist()}
+        return {**data, "error_sums": np.trim_zeros(self._sums, "b").tolist()}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "ErrorProfile":
-        """The profile that `to_dict` wrote down."""
+    def from_dict(cls, data: Mapping[str, Any]) -> "ErrorProfile":
+        """The profile that `to_dict` wrote down; what no profile could have written is refused."""
+        kinds = {"rows_by_errors", "error_sums"} & data.keys()
+        if not {"n_labels", "n_rows", "total_weight"} <= data.keys() or len(kinds) != 1:
+            raise ValueError(
+                "a profile needs n_labels, n_rows, total_weight and one of rows_by_errors and error_sums; "
+                f"got {', '.join(map(str, data)) or 'nothing'}."
+            )
         profile = cls(data["n_labels"])
         profile.n_rows = check_count("n_rows", data["n_rows"], least=0)
+        (total,) = check_vector("total_weight", [data["total_weight"]])
         profile.total_weight = data["total_weight"]
-        if "rows_by_errors" in data:
-            counts = _check_summary("rows_by_errors", data["rows_by_errors"], profile.n_labels + 1)
-            whole = all(isinstance(count, int) for count in data["rows_by_errors"])
-            profile._histogram = counts.astype(np.int64) if whole else counts
-            if abs(counts.sum() - profile.total_weight) > 1e-9 * max(1, profile.total_weight):
-                raise ValueError(
-                    f"rows_by_errors must add up to total_weight, {profile.total_weight}; got {counts.sum()}."
-                )
+        if kinds == {"rows_by_errors"}:
+            profile._histogram = _check_histogram(data["rows_by_errors"], profile.n_labels, total)
         else:
-            profile._histogram = None
-            profile._sums = _check_summary("error_sums", data["error_sums"], profile.n_labels)
+            profile._histogram, profile._sums = None, _check_sums(data["error_sums"], profile.n_labels, total)
         return profile
 
     def _check_seen(self) -> None:
@@ -291,7 +287,7 @@ def _summarise(
 
 
 def _add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The sum of two vectors of different lengths, without trailing zeros."""
+    """The sum of two vectors, the shorter one filled up with zeros."""
     if first.size < second.size:
         first, second = second, first
     total = first.astype(np.result_type(first, second))
@@ -303,12 +299,28 @@ def _padded(vector: np.ndarray, size: int) -> np.ndarray:
     return np.concatenate([vector, np.zeros(size - vector.size, dtype=vector.dtype)])
 
 
+def _check_histogram(counts: Any, n_labels: int, total: float) -> np.ndarray:
+    histogram = _check_summary("rows_by_errors", counts, n_labels + 1)
+    if not abs(histogram.sum() - total) <= 1e-9 * max(1, total):
+        raise ValueError(f"rows_by_errors must add up to total_weight, {total:g}; got {histogram.sum():g}.")
+    whole = all(isinstance(count, int) for count in counts)
+    return np.array(counts, dtype=np.int64) if whole and counts else histogram
+
+
+def _check_sums(sums: Any, n_labels: int, total: float) -> np.ndarray:
+    sums = _check_summary("error_sums", sums, n_labels)
+    bound = np.append(total, sums[:-1]) if sums.size else sums
+    above = sums > bound + 1e-9 * max(1, total)
+    refuse_where("error_sums must not exceed total_weight, nor increase", "error_sums", sums, above)
+    return sums
+
+
 def _check_summary(name: str, numbers: Any, most: int) -> np.ndarray:
-    numbers = check_vector(name, numbers) if len(numbers) else np.zeros(0)
-    if numbers.size > most:
-        raise ValueError(f"{name} must have at most {most} entries; got {numbers.size}.")
-    refuse_where(f"{name} must be finite and non-negative", name, numbers, ~((numbers >= 0) & (numbers < np.inf)))
-    return numbers
+    checked = check_vector(name, numbers) if len(numbers) else np.zeros(0)
+    if checked.size > most:
+        raise ValueError(f"{name} must have at most {most} entries; got {checked.size}.")
+    refuse_where(f"{name} must be finite and non-negative", name, checked, ~((checked >= 0) & (checked < np.inf)))
+    return checked
 
 
 def _why_not(measure: Any) -> str:
