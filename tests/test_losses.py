@@ -226,6 +226,8 @@ CONTAINERS = [
     np.asfortranarray,
     lambda y: np.repeat(y, 2, axis=1)[:, ::2],
     lambda y: y.astype(object),
+    lambda y: y.astype(">i4"),
+    lambda y: y.astype(np.longdouble),
     wrap_frame,
     wrap_mixed_frame,
     sp.csr_matrix,

@@ -25,6 +25,6 @@ def all_binary(block: np.ndarray) -> bool:
         return bool(block.max() <= 1)
     if kind == "i":
         if block.flags.c_contiguous:  # read as unsigned, a negative number is a huge one: one pass, not two
-            return bool(block.view(f"u{block.itemsize}").max() <= 1)
+            return bool(block.view(block.dtype.str.replace("i", "u")).max() <= 1)
         return bool(block.min() >= 0 and block.max() <= 1)
     return bool(((block == 0) | (block == 1)).all())
