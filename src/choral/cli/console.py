@@ -67,9 +67,12 @@ def printable(text: str) -> str:
 def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     """A bar on stderr that leaves no trace, and only where somebody can see it."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, total, what: None
+        return
     description = TextColumn("{task.description}", markup=False)
     columns = SpinnerColumn(), description, BarColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+    with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task("", total=None)
 
         def show(done: int, total: int, what: str) -> None:
