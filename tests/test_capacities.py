@@ -8,7 +8,15 @@ from definitions import all_sets, capacity_values, moebius_by_definition, worth_
 from hypothesis import given
 from hypothesis import strategies as st
 
-from choral import AdditiveMeasure, BinomialMeasure, Capacity, CoveringMeasure, MoebiusMeasure, PolynomialMeasure
+from choral import (
+    AdditiveMeasure,
+    BinomialMeasure,
+    Capacity,
+    CoveringMeasure,
+    MoebiusMeasure,
+    PolynomialMeasure,
+    RelevanceMeasure,
+)
 from choral._kernels.subsets import moebius_transform, set_sizes, zeta_transform
 
 seeds = st.integers(0, 2**32 - 1)
@@ -176,6 +184,7 @@ def is_monotone(masses, n_labels):
             lambda: MoebiusMeasure({(0,): 0.1, (1,): 0.6, (2,): 0.6, (0, 1, 2): -0.3}),
             "{1, 2} is worth 1.2, but {0, 1, 2} only 1.0",
         ),
+        (lambda: MoebiusMeasure({(0,): 1 + 1e-6}), "masses must sum to 1; their sum is 1.000001"),
         (lambda: MoebiusMeasure({(30,): 2.0, tuple(range(21)): -1.0}), "at most 20; got 21"),
         (lambda: MoebiusMeasure({(7,): 1.0}).check_n_labels(7), "has a mass on label 7; got 7 labels"),
         (lambda: CoveringMeasure([(0, 1), ()]), "a set of labels must not be empty"),
@@ -188,6 +197,21 @@ def is_monotone(masses, n_labels):
 def test_what_is_no_moebius_measure_is_refused(make, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make()
+
+
+def test_masses_are_a_mapping():
+    with pytest.raises(TypeError, match="masses must be a mapping from sets of labels to masses; got list"):
+        MoebiusMeasure([(0,)])
+
+
+def test_masses_that_sum_to_one_but_for_rounding_are_scaled():
+    measure = MoebiusMeasure({(0,): 0.5, (1,): 0.5 + 1e-10})
+    assert measure.worth(np.ones((1, 2)))[0] == pytest.approx(1, abs=1e-15)
+
+
+def test_a_relevance_measure_is_no_capacity():
+    with pytest.raises(TypeError, match="needs no true labels"):
+        Capacity.from_measure(RelevanceMeasure(BinomialMeasure(1), 1.0), 3)
 
 
 def test_covering_duplicates_add_up():

@@ -1,5 +1,6 @@
 """Loss curves and pairs of them, by hand."""
 
+import pickle
 import re
 
 import numpy as np
@@ -42,10 +43,11 @@ def test_slope_and_area_by_hand():
     assert b.slope == pytest.approx(0.3)
 
 
-def test_alpha_beyond_the_axis_counts_neither_for_area_nor_for_slope():
+def test_an_infinite_alpha_is_the_subset_end_but_beyond_the_axis():
     b = LossCurve("polynomial", [1, 1000, 5000, np.inf], [0.1, 0.3, 0.8, 0.9], n_labels=5)
     assert b.area == pytest.approx(0.2)
-    assert b.slope == pytest.approx(0.2)
+    assert b.slope == pytest.approx(0.8)
+    assert LossCurve("polynomial", [1, np.inf], [0.1, 0.9], n_labels=5).slope == pytest.approx(0.8)
 
 
 def test_a_single_label():
@@ -65,6 +67,11 @@ def test_curves_are_values():
     assert curve([0.1, 0.2]) == curve([0.1, 0.2])
     assert curve([0.1, 0.2]) != curve([0.1, 0.3])
     assert len({curve([0.1, 0.2]), curve([0.1, 0.2])}) == 1
+    assert curve([0.0, 0.2]) == curve([-0.0, 0.2])
+    restored = pickle.loads(pickle.dumps(curve([0.1, 0.2], "BR")))
+    assert restored == curve([0.1, 0.2], "BR")
+    with pytest.raises(ValueError, match="read-only"):
+        restored.losses[0] = 1
     with pytest.raises(ValueError, match="read-only"):
         curve([0.1, 0.2]).losses[0] = 1
 
@@ -149,8 +156,14 @@ def test_winners_and_names():
         ([0.2, 0.2, 0.2, 0.2], "straight"),
     ],
 )
-def test_shapes(second, shape):
-    assert PairwiseCurve(curve([0.1, 0.2, 0.3, 0.4]), curve(second)).shape == shape
+@pytest.mark.parametrize("scale", [1, 1e-9])
+def test_shapes(second, shape, scale):
+    first, second = (scale * np.array(losses) for losses in ([0.1, 0.2, 0.3, 0.4], second))
+    assert PairwiseCurve(curve(first), curve(second)).shape == shape
+
+
+def test_standing_still_does_not_bend_a_curve():
+    assert PairwiseCurve(curve([0.1, 0.1, 0.2]), curve([0.1, 0.1, 0.3])).shape == "straight"
 
 
 def test_curve_with_given_parameters_and_weights():

@@ -197,6 +197,44 @@ def test_bad_arguments_are_refused(predictions, options, message):
         evaluate([[0, 1]], predictions, **options)
 
 
-def test_a_single_row_can_be_bootstrapped():
-    evaluation = evaluate([[0, 1]], {"a": [[0, 1]], "b": [[0, 0]]}, n_bootstrap=30)
+@pytest.mark.parametrize("n_bootstrap", [1, 30])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_single_row_can_be_bootstrapped(n_bootstrap, seed):
+    evaluation = evaluate([[0, 1]], {"a": [[0, 1]], "b": [[0, 0]]}, n_bootstrap=n_bootstrap, random_state=seed)
     assert evaluation.differences["b"].lower.tolist() == [0.5, 1]
+
+
+def test_of_equal_models_the_first_is_best():
+    rng = np.random.default_rng(0)
+    y_true, scores = rng.integers(2, size=(50, 6)), rng.random((50, 6))
+    order = rng.permutation(6)
+    twins = {
+        "first": scores,
+        "second": np.where(y_true == 1, 1, 0) + np.where(y_true == 1, -1, 1) * (np.abs(y_true - scores)[:, order]),
+    }  # the same errors at other labels: equal but for rounding
+    evaluation = evaluate(y_true, twins, n_bootstrap=20)
+    assert evaluation.best == ("first",) * 6
+    assert np.abs(evaluation.differences["second"].estimate).max() < 1e-12
+
+
+def test_integer_scores_are_made_hard_too():
+    votes = np.array([[3, 0], [1, 2]])
+    evaluation = evaluate([[1, 0], [0, 1]], {"votes": votes}, threshold=2, n_bootstrap=0)
+    assert evaluation.curves["votes"].losses.tolist() == [0, 0]
+
+
+def test_close_parameters_have_columns_of_their_own():
+    y_true, predictions = problem()
+    evaluation = evaluate(y_true, predictions, family="polynomial", parameters=[1, 1.0000001, 2], n_bootstrap=0)
+    assert evaluation.summary().columns == ("alpha=1", "alpha=1.0000001", "alpha=2", "area")
+
+
+@pytest.mark.parametrize("predictions", [np.zeros((1, 2)), [("a", [[0, 1]])], {3: [[0, 1]]}])
+def test_predictions_must_have_names(predictions):
+    with pytest.raises(TypeError, match="predictions must be a mapping from names to predictions"):
+        evaluate([[0, 1]], predictions)
+
+
+def test_bad_scores_are_named_under_a_threshold():
+    with pytest.raises(ValueError, match=r"predictions\['a'\] must not be nan; predictions\['a'\]\[0, 1\] is nan"):
+        evaluate([[0, 1]], {"a": [[0.5, np.nan]]}, threshold=0.5)

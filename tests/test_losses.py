@@ -178,7 +178,7 @@ def test_constant_scores_hedge_under_every_measure():
 def test_losses_lie_in_the_unit_interval_and_vanish_on_the_truth(loss, y_true, y_pred):
     rows = loss(y_true, y_pred, reduction="none")
     assert rows.shape == (5,)
-    assert ((rows >= 0) & (rows <= 1 + 1e-12)).all()
+    assert ((rows >= 0) & (rows <= 1)).all()
     assert loss(y_true, y_true) == 0
 
 
@@ -208,13 +208,12 @@ def wrap_mixed_frame(y):
 
 
 def with_duplicates(y):
-    """A CSR matrix that is not canonical: unsorted, with explicit zeros."""
-    matrix = sp.coo_matrix(np.ones_like(y))
-    order = np.random.default_rng(0).permutation(matrix.nnz)
-    data = y[matrix.row, matrix.col][order]
-    unsorted = sp.csr_matrix((data, (matrix.row[order], matrix.col[order])), shape=y.shape)
-    unsorted.has_sorted_indices = False
-    return unsorted
+    """A CSR matrix that is not canonical: labels from the last to the first, each stored twice, once as 0."""
+    columns = np.tile(np.repeat(np.arange(y.shape[1])[::-1], 2), len(y))
+    data = np.column_stack([y[:, ::-1].ravel(), np.zeros(y.size, dtype=y.dtype)]).ravel()
+    matrix = sp.csr_matrix((data, columns, np.arange(len(y) + 1) * 2 * y.shape[1]), shape=y.shape)
+    assert not matrix.has_canonical_format
+    return matrix
 
 
 CONTAINERS = [
@@ -274,6 +273,56 @@ def test_rows_are_counted_for_any_number_of_labels(n_labels):
     np.testing.assert_allclose(choral.hamming_loss(y_true, y_pred, reduction="none"), expected, rtol=1e-15)
 
 
+def test_duplicate_entries_are_summed_before_they_are_judged():
+    twice = sp.csr_matrix((np.ones(2), np.array([1, 1]), np.array([0, 2])), shape=(1, 3))
+    with pytest.raises(ValueError, match=r"y_true\[0, 1\] is 2.0"):
+        choral.hamming_loss(twice, sp.csr_matrix((1, 3)))
+    assert twice.nnz == 2  # the caller's matrix stays as it is
+
+
+def test_right_rows_cost_nothing_and_wrong_ones_no_more_than_one():
+    rng = np.random.default_rng(10)
+    for n_labels in (3, 57, 64):
+        sets = [tuple(rng.choice(n_labels, size=3, replace=False)) for _ in range(7)]
+        weights = rng.dirichlet(np.ones(n_labels))
+        measures = [
+            CoveringMeasure(sets, rng.random(7)),
+            MoebiusMeasure(dict(zip(sets, rng.dirichlet(np.ones(7)), strict=True)) if n_labels > 3 else {(0, 1): 1}),
+            AdditiveMeasure(weights),
+            CountingMeasure.from_weights(weights),
+            HammingMeasure(),
+            PolynomialMeasure(1.3),
+        ]
+        y_true = rng.integers(2, size=(3, n_labels))
+        y_pred = np.array([y_true[0], 1 - y_true[1], np.full(n_labels, 0.3)])  # right, wrong, and scores
+        for measure in measures:
+            for rows in (slice(0, 3), slice(0, 2)):
+                losses = choral.choquet_loss(y_true[rows], y_pred[rows], measure, reduction="none")
+                assert losses[0] == 0
+                assert 1 - 1e-12 <= losses[1] <= 1
+
+
+def test_the_plain_sum_of_the_covering_loss_is_a_whole_number():
+    y_true, y_pred = random_labels(11)
+    sets = [(0, 1), (1, 2), (2, 3), (0, 2), (3,), (0, 1, 2), (1, 3)]
+    losses = choral.covering_loss(y_true, y_pred, sets, normalize=False, reduction="none")
+    assert (losses == np.round(losses)).all()
+
+
+def test_sparse_labels_need_only_the_columns_of_a_sparse_measure():
+    y_true = sp.csr_matrix(([1, 1], ([0, 1], [5, 400_000])), shape=(2, 500_000))
+    measure = MoebiusMeasure({(5, 7): 0.25, (400_000,): 0.75})
+    assert choral.choquet_loss(y_true, sp.csr_matrix(y_true.shape), measure, reduction="none").tolist() == [0.25, 0.75]
+
+
+def test_parameters_may_be_given_by_position():
+    y_true, y_pred = random_labels(12)
+    assert choral.binomial_loss(y_true, y_pred, 2) == choral.binomial_loss(y_true, y_pred, k=2)
+    assert choral.polynomial_loss(y_true, y_pred, 2) == choral.polynomial_loss(y_true, y_pred, alpha=2)
+    assert choral.owa_loss(y_true, y_pred, [1, 0, 0, 0]) == choral.subset_loss(y_true, y_pred)
+    assert choral.covering_loss(y_true, y_pred, [0, 1, 2, 3]) == pytest.approx(choral.hamming_loss(y_true, y_pred))
+
+
 def test_many_blocks():
     y_true, y_pred = random_labels(8, n_rows=40_000, n_labels=100)
     scores = np.abs(y_pred - np.random.default_rng(8).random(y_pred.shape) / 3)
@@ -323,7 +372,8 @@ def test_sample_weight_is_the_number_of_copies_of_a_row():
         ([[0, 1]], [[0, 1j]], "y_pred must hold numbers or booleans; got dtype complex128"),
         ([[0, 1], [0]], [[0, 1], [0, 1]], "y_true must be a matrix; its rows differ in length"),
         ([[0, None]], [[0, 1]], "y_true[0, 1] is nan"),
-        ([[0, object()]], [[0, 1]], "y_true must hold numbers or booleans (float() argument"),
+        ([[0, object()]], [[0, 1]], "y_true must hold numbers or booleans; y_true[0, 1] is '<object object"),
+        (np.array([[0, "1"]], dtype=object), [[0, 1]], "y_true must hold numbers or booleans; y_true[0, 1] is '1'"),
         (np.ma.masked_equal([[0, 1]], 0), [[0, 1]], "y_true must not be masked"),
         (sp.csr_matrix([[0, 2]]), sp.csr_matrix([[0, 1]]), "y_true must be binary, 0 or 1; y_true[0, 1] is 2."),
         (sp.csr_matrix([[0, 0], [1, 0]]), sp.csr_matrix([[0, 0], [0, 1.5]]), "y_pred[1, 1] is 1.5."),
@@ -357,6 +407,7 @@ def test_the_place_is_named_in_later_blocks_too():
         ([1, np.nan], "sample_weight[1] is nan"),
         ([1, np.inf], "sample_weight[1] is inf"),
         ([0, 0], "sample_weight must not be zero everywhere"),
+        ([1e308, 1e308], "sample_weight must have a finite sum; its largest entry is 1e+308"),
         ([1, 1, 1], "sample_weight must have one entry for each of 2 rows; got 3"),
         ([[1, 1]], "sample_weight must be a non-empty 1-D sequence of numbers"),
     ],

@@ -92,6 +92,33 @@ def test_a_late_score_makes_the_whole_profile_soft():
 def test_sums_of_profiles():
     profiles = [ErrorProfile.from_predictions([[1, 0]], [[0, 0]]) for _ in range(3)]
     assert sum(profiles).rows_by_errors.tolist() == [0, 3, 0]
+    sum(profiles[:1]).update([[1, 0]], [[0, 0]])
+    assert profiles[0].n_rows == 1  # a sum is a profile of its own
+
+
+def test_an_empty_profile_survives_its_dict():
+    empty = ErrorProfile.from_dict(ErrorProfile(3).to_dict())
+    assert empty == ErrorProfile(3)
+    assert empty.update([[1, 0, 0]], [[0, 0, 0]]).rows_by_errors.dtype == np.int64
+
+
+@pytest.mark.parametrize("n_rows", [100_000, 1_000_000])
+def test_many_weights_keep_their_digits(n_rows):
+    y_true = np.zeros((n_rows, 1), dtype=bool)
+    profile = ErrorProfile.from_predictions(y_true, ~y_true, np.full(n_rows, 0.1))
+    assert profile.loss(SubsetMeasure()) == pytest.approx(1, abs=1e-13)
+    assert profile.curve().losses[0] <= 1
+    y_pred = y_true.copy()
+    y_pred[: n_rows // 4] = True
+    weights = np.where(y_pred[:, 0], 0.3, 0.1)
+    assert ErrorProfile.from_predictions(y_true, y_pred, weights).loss(SubsetMeasure()) == pytest.approx(0.5, rel=1e-13)
+
+
+def test_tables_larger_than_memory_should_hold_are_made_in_parts(monkeypatch):
+    profile = ErrorProfile.from_predictions([[1, 0, 1, 1]], [[0, 1, 1, 1]])
+    whole = profile.losses("binomial")
+    monkeypatch.setattr("choral.measures.families.TABLE_ENTRIES", 7)
+    np.testing.assert_array_equal(profile.losses("binomial"), whole)
 
 
 def test_curves_are_the_losses_one_by_one():
@@ -196,7 +223,12 @@ def test_a_refused_batch_changes_nothing():
         ({"rows_by_errors": [1, -1, 1]}, "rows_by_errors must be finite and non-negative; rows_by_errors[1] is -1.0"),
         ({"rows_by_errors": [0, 1, 0, 0]}, "rows_by_errors must have at most 3 entries; got 4"),
         ({"rows_by_errors": [5, 1]}, "rows_by_errors must add up to total_weight, 1; got 6"),
-        ({"total_weight": float("nan")}, "rows_by_errors must add up to total_weight, nan; got 1"),
+        ({"total_weight": float("nan")}, "total_weight must be positive and finite for 1 rows; got nan"),
+        ({"total_weight": -1}, "total_weight must be positive and finite for 1 rows; got -1"),
+        ({"n_rows": 0}, "total_weight must be positive and finite for 0 rows; got 1"),
+        ({"n_rows": 7}, "rows_by_errors must add up to n_rows, 7; got 1"),
+        ({"rows_by_errors": None}, "rows_by_errors must be a non-empty 1-D sequence of numbers"),
+        ({"rows_by_errors": []}, "rows_by_errors must add up to total_weight, 1; got 0"),
         ({"error_sums": [1.0]}, "one of rows_by_errors and error_sums; got n_labels, n_rows"),
         ({"n_rows": -1}, "n_rows must be at least 0; got -1"),
         ({"n_labels": 0}, "n_labels must be at least 1; got 0"),

@@ -34,6 +34,13 @@ def test_harden_keeps_sparse_scores_sparse():
         choral.harden(scores, 0)
 
 
+def test_harden_sums_duplicate_entries_first():
+    scores = sp.csr_matrix((np.array([0.3, 0.3, 0.5, 0.5]), np.array([0, 0, 1, 1]), np.array([0, 4])), shape=(1, 3))
+    assert choral.harden(scores, 0.55).toarray().tolist() == [[1, 1, 0]]
+    evaluation = choral.evaluate([[1, 1, 0]], {"a": scores}, threshold=0.55, n_bootstrap=0)
+    assert evaluation.curves["a"].losses.tolist() == [0, 0, 0]
+
+
 def test_harden_top_takes_the_first_of_equals():
     assert choral.harden_top([[0.5, 0.5, 0.1], [-2, -1, -3]], 2).tolist() == [[1, 1, 0], [1, 1, 0]]
     assert choral.harden_top([[0.5, 0.5, 0.1]], 1).tolist() == [[1, 0, 0]]
@@ -50,6 +57,14 @@ def test_logits():
     [
         (lambda: choral.harden([[np.nan, 1]]), "scores must not be nan; scores[0, 0] is nan"),
         (lambda: choral.harden([[0.5, 1]], threshold=np.nan), "threshold must be a number; got nan"),
+        (lambda: choral.harden([[0.5, 1]], threshold="0.5"), "threshold must be a number; got '0.5'"),
+        (lambda: choral.harden(sp.csr_matrix([[0, 0], [0, np.nan]])), "scores must not be nan; scores[1, 1] is nan"),
+        (lambda: choral.stack_proba([]), "one array for each label; got 0 arrays"),
+        (
+            lambda: choral.stack_proba([[[0.9, 0.1]]], classes=[[0, 1], [0, 1]]),
+            "one array for each label; got 1 arrays",
+        ),
+        (lambda: choral.stack_proba([[[0.9, 0.1]]], classes=[["0", "1"]]), "label 0 must be 0 and 1; got ['0', '1']"),
         (lambda: choral.harden_top([[0.5]], 2), "n_relevant must be at most 1, the number of labels; got 2"),
         (lambda: choral.harden_top([[0.5]], -1), "n_relevant must be at least 0; got -1"),
         (lambda: choral.scores_from_logits([[np.nan]]), "logits must not be nan"),
@@ -106,6 +121,24 @@ def test_scorers_judge_probabilities(estimator):
     assert scorer(fitted, X, Y) == pytest.approx(-expected)
     weight = np.arange(60)
     assert scorer(fitted, X, Y, sample_weight=weight) != scorer(fitted, X, Y)
+
+
+def test_scorers_know_a_label_that_never_occurred():
+    X, Y = data()
+    Y[:, 1] = 0
+    scorer = choral.make_scorer(HammingMeasure(), response="predict_proba")
+    forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
+    expected = choral.hamming_loss(Y, choral.stack_proba(forest.predict_proba(X), forest.classes_))
+    assert scorer(forest, X, Y) == pytest.approx(-expected)
+
+
+@pytest.mark.parametrize("response", ["predict", "predict_proba"])
+def test_scorers_work_for_a_single_label(response):
+    X, Y = data()
+    tree = DecisionTreeClassifier(max_depth=1).fit(X, Y[:, :1])
+    positive = tree.predict(X) if response == "predict" else tree.predict_proba(X)[:, 1]
+    expected = choral.hamming_loss(Y[:, :1], np.reshape(positive, (-1, 1)))
+    assert choral.make_scorer(HammingMeasure(), response)(tree, X, Y[:, :1]) == pytest.approx(-expected)
 
 
 def test_scorers_are_values():

@@ -6,6 +6,7 @@ cost more than the losses themselves.
 """
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,11 @@ def check_labels(y_true: Any, y_pred: Any, *, pred_name: str = "y_pred") -> tupl
 
 
 def check_matrix(name: str, matrix: Any) -> Labels:
-    """A numeric matrix with at least one row and one column; sparse input becomes CSR."""
+    """A numeric matrix with at least one row and one column; sparse input becomes canonical CSR."""
     if sp.issparse(matrix):
         if matrix.ndim != 2:
             raise ValueError(f"{name} must be 2-D; got a sparse array of shape {matrix.shape}.")
-        matrix = matrix.tocsr()
+        matrix = _canonical(matrix.tocsr())
     else:
         matrix = _as_array(name, matrix)
         if matrix.ndim != 2:
@@ -61,6 +62,8 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     refuse_where("sample_weight must be finite and non-negative", "sample_weight", weights, weights == np.inf)
     if not weights.any():
         raise ValueError("sample_weight must not be zero everywhere.")
+    if weights.max() > 1e300:
+        raise ValueError(f"sample_weight must have a finite sum; its largest entry is {weights.max()}.")
     return weights
 
 
@@ -78,10 +81,18 @@ def check_distribution(name: str, weights: Any) -> np.ndarray:
     """A copy of a vector of non-negative numbers that sum to 1."""
     weights = check_vector(name, weights)
     refuse_where(f"{name} must be non-negative", name, weights, ~(weights >= 0))
+    return weights / check_total(name, weights)
+
+
+def check_total(name: str, weights: Iterable[float]) -> float:
+    """The sum of weights, refused where it is not 1; rounding in the last digit is taken as 1.
+
+    Dividing by it twice is the same as dividing once, so a value made from the weights of another equals it.
+    """
     total = math.fsum(weights)
     if not abs(total - 1) <= 1e-9:
         raise ValueError(f"{name} must sum to 1; their sum is {total:.12g}.")
-    return weights
+    return 1.0 if abs(total - 1) <= 1e-15 else total
 
 
 def check_count(name: str, count: Any, *, least: int = 1) -> int:
@@ -101,6 +112,23 @@ def refuse_where(rule: str, name: str, array: np.ndarray, wrong: np.ndarray) -> 
         raise ValueError(f"{rule}; {name}[{', '.join(map(str, place))}] is {array[place]}.")
 
 
+def refuse_entry_where(rule: str, name: str, matrix: Labels, wrong: np.ndarray, first_row: int = 0) -> None:
+    """Raise for the first entry of a CSR matrix where ``wrong``, one flag an entry, holds."""
+    if wrong.any():
+        entry = int(np.argmax(wrong))
+        row = first_row + int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
+        raise ValueError(f"{rule}; {name}[{row}, {matrix.indices[entry]}] is {matrix.data[entry]}.")
+
+
+def _canonical(matrix: Any) -> Any:
+    """Sorted, without duplicates; the caller's matrix stays as it is."""
+    if matrix.has_canonical_format:
+        return matrix
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    return matrix
+
+
 def _as_array(name: str, values: Any) -> np.ndarray:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(f"{name} must not be masked: its masked entries would count as labels.")
@@ -108,12 +136,21 @@ def _as_array(name: str, values: Any) -> np.ndarray:
         array = np.asarray(values)
     except ValueError as error:  # a ragged list
         raise ValueError(f"{name} must be a matrix; its rows differ in length ({error}).") from error
-    if array.dtype == object:  # a frame of bool and int columns, a list of Fractions
+    return _numbers(name, array) if array.dtype == object else array
+
+
+def _numbers(name: str, objects: np.ndarray) -> np.ndarray:
+    """Objects as floats: a frame of bool and int columns, a list of Fractions; no text."""
+    numbers = np.empty(objects.shape)
+    for place, value in np.ndenumerate(objects):
         try:
-            array = array.astype(float)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must hold numbers or booleans ({error}).") from error
-    return array
+            numbers[place] = math.nan if isinstance(value, str) else value
+        except (TypeError, ValueError):
+            value = str(value)
+        if isinstance(value, str):
+            where = ", ".join(map(str, place))
+            raise ValueError(f"{name} must hold numbers or booleans; {name}[{where}] is {value!r}.")
+    return numbers
 
 
 def _wrong_dimension(name: str, array: np.ndarray) -> str:

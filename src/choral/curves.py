@@ -9,6 +9,8 @@ from choral._validation import check_count, check_vector, refuse_where
 from choral.measures.base import ROUNDING
 from choral.measures.families import Family, get_family
 
+SMALL_ANGLE = 1e-7  # between two segments of a straight line, by rounding
+
 
 @dataclass(frozen=True, eq=False)
 class LossCurve:
@@ -47,9 +49,12 @@ class LossCurve:
             raise ValueError(f"losses must have one entry for each of {parameters.size} parameters; got {losses.size}.")
         refuse_where("losses must lie in [0, 1]", "losses", losses, ~((losses >= 0) & (losses <= 1 + ROUNDING)))
         for field, array in (("parameters", parameters), ("losses", losses)):
-            array = array.copy()
+            array = array + 0  # a copy of our own, without negative zeros: equal curves have equal bytes
             array.flags.writeable = False
             object.__setattr__(self, field, array)
+
+    def __reduce__(self) -> tuple:
+        return LossCurve, (self.family, self.parameters, self.losses, self.n_labels, self.name)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LossCurve):
@@ -69,29 +74,37 @@ class LossCurve:
 
     @property
     def slope(self) -> float:
-        """Loss at the subset end (x = 1) minus loss at the Hamming end (x = 0): flat means dependence-aware."""
-        _, losses = self._whole("slope")
-        return float(losses[-1] - losses[0])
+        """Loss at the subset end minus loss at the Hamming end: flat means dependence-aware.
+
+        The ends are x = 0 and the last parameter, which must reach x = 1 (k = K, or alpha of 1000 or more).
+        """
+        self._check_reach("slope", self.x[0] == 0 and (self.x[-1] >= 1 or self._is_point))
+        return float(self.losses[-1] - self.losses[0])
 
     @property
     def area(self) -> float:
         """Area under the curve over x in [0, 1]: one number for the whole slide, by the trapezoidal rule."""
-        x, losses = self._whole("area")
-        return float(losses[0]) if x.size == 1 else float(np.trapezoid(losses, x))
+        inside = self.x <= 1
+        x, losses = self.x[inside], self.losses[inside]
+        self._check_reach("area", x.size > 0 and x[0] == 0 and (x[-1] == 1 or self._is_point))
+        return float(losses[0]) if self._is_point else float(np.trapezoid(losses, x))
 
     @property
     def _family(self) -> Family:
         return get_family(self.family)
 
-    def _whole(self, what: str) -> tuple[np.ndarray, np.ndarray]:
-        if not self._family.is_whole(self.parameters, self.n_labels):
+    @property
+    def _is_point(self) -> bool:
+        """With a single label, k = 1 is both ends."""
+        return self.family == "binomial" and self.n_labels == 1
+
+    def _check_reach(self, what: str, whole: bool) -> None:
+        if not whole:
             first, last = self._family.parameter_at(np.array([0.0, 1.0]), self.n_labels)
             raise ValueError(
                 f"the {what} of a curve needs both ends of its axis, {self._family.symbol} = {first:g} and {last:g}; "
                 f"its parameters reach from {self.parameters[0]:g} to {self.parameters[-1]:g}."
             )
-        inside = self.x <= 1
-        return self.x[inside], self.losses[inside]
 
 
 @dataclass(frozen=True)
@@ -168,10 +181,8 @@ class PairwiseCurve:
     def shape(self) -> str:
         """``"convex"``, ``"concave"``, ``"straight"`` or ``"mixed"``: how the second's loss bends over the first's."""
         dx, dy = np.diff(self.first.losses), np.diff(self.second.losses)
-        moved = (dx > ROUNDING) | (dy > ROUNDING)
-        dx, dy = dx[moved], dy[moved]
-        turns = dx[:-1] * dy[1:] - dx[1:] * dy[:-1]  # the sign of the turn from one segment to the next
-        left, right = (turns > ROUNDING).any(), (turns < -ROUNDING).any()
-        return {(True, False): "convex", (False, True): "concave", (False, False): "straight"}.get(
-            (bool(left), bool(right)), "mixed"
-        )
+        lengths = np.hypot(dx, dy)
+        dx, dy = dx[lengths > 0] / lengths[lengths > 0], dy[lengths > 0] / lengths[lengths > 0]
+        turns = dx[:-1] * dy[1:] - dx[1:] * dy[:-1]  # sines of the angles from one segment to the next
+        left, right = bool((turns > SMALL_ANGLE).any()), bool((turns < -SMALL_ANGLE).any())
+        return {(True, True): "mixed", (True, False): "convex", (False, True): "concave"}.get((left, right), "straight")

@@ -11,9 +11,10 @@ from choral._kernels.pairs import error_blocks, is_hard, row_slices
 from choral._kernels.ranks import rank_averages
 from choral._validation import Labels, check_count, check_labels, check_matrix, check_sample_weight
 from choral.curves import LossCurve
+from choral.measures.base import ROUNDING
 from choral.measures.families import Family, get_family
 from choral.profiles import ErrorProfile, name_in_messages, profiles_by_name
-from choral.scores import harden
+from choral.scores import check_scores, check_threshold, harden_checked
 from choral.stats import Rows, bootstrap_means
 
 BASELINE = "all irrelevant"
@@ -80,7 +81,7 @@ class Evaluation:
     def best(self) -> tuple[str, ...]:
         """The model with the least loss at each parameter; of equal ones, the first given."""
         losses = np.array([self.curves[name].losses for name in self.models])
-        return tuple(self.models[index] for index in losses.argmin(axis=0))
+        return tuple(self.models[index] for index in _first_best(losses))
 
     def summary(self) -> Summary:
         """Hamming loss, some points between, subset 0/1 loss and area; or the parameters asked for and the area."""
@@ -166,14 +167,15 @@ def evaluate(
     >>> evaluation.best
     ('apart', 'together', 'together')
     """
+    if not isinstance(predictions, Mapping) or not all(isinstance(name, str) for name in predictions):
+        raise TypeError(f"predictions must be a mapping from names to predictions; got {type(predictions).__name__}.")
     if not predictions:
         raise ValueError("predictions must name at least one model; got none.")
     if BASELINE in predictions:
         raise ValueError(f"{BASELINE!r} is the name of the baseline; please name the model otherwise.")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1; got {confidence}.")
-    if threshold is not None and np.isnan(threshold):
-        raise ValueError("threshold must be a number; got nan.")
+    threshold = None if threshold is None else check_threshold(threshold)
     n_bootstrap = check_count("n_bootstrap", n_bootstrap, least=0)
     true = check_matrix("y_true", y_true)
     weights = check_sample_weight(sample_weight, true.shape[0])
@@ -200,7 +202,9 @@ def _prepare(true: Labels, predictions: Mapping[str, Any], threshold: float | No
     matrices: dict[str, Labels] = {}
     for name, y_pred in predictions.items():
         _, matrix = check_labels(true, y_pred, pred_name=name_in_messages(name))
-        matrices[name] = matrix if threshold is None or is_hard(matrix) else harden(matrix, threshold)
+        if threshold is not None and not is_hard(matrix):
+            matrix = harden_checked(check_scores(name_in_messages(name), matrix), threshold)
+        matrices[name] = matrix
     return matrices
 
 
@@ -219,11 +223,15 @@ def _rows_of_losses(
     n_labels = true.shape[1]
     if hard:
         wrong, counts, weights = _group([_wrong_labels(true, matrix) for matrix in matrices.values()], weights)
-        by_errors = family.deficits(grid, n_labels, int(wrong.max())).T
+        seen, wrong = np.unique(wrong, return_inverse=True)
+        tables = family.table("deficits", grid, n_labels, int(seen[-1]))
+        by_errors = np.vstack([table[:, seen] for table in tables]).T
+        wrong = wrong.reshape(len(counts), len(matrices))
     else:
         wrong, counts = None, np.ones(true.shape[0], dtype=np.int64)
         weights = np.ones(true.shape[0]) if weights is None else weights
-    for block in row_slices((len(counts), n_bootstrap), itemsize=1):
+    n_columns = len(matrices) * len(grid)
+    for block in row_slices((len(counts), max(n_bootstrap, n_columns)), itemsize=1):
         if wrong is not None:
             losses = [by_errors[errors] for errors in wrong[block].T]
         else:
@@ -261,7 +269,7 @@ def _row_losses(true: Labels, pred: Labels, family: Family, grid: np.ndarray) ->
 def _differences(curves: dict[str, LossCurve], samples: np.ndarray, confidence: float) -> dict[str, Difference]:
     """Intervals of loss minus loss of the best model; ``samples`` is (n_samples, n_curves, n_parameters)."""
     losses = np.array([curve.losses for curve in curves.values()])
-    best = losses[:-1].argmin(axis=0)  # the baseline, last, does not compete
+    best = _first_best(losses[:-1])  # the baseline, last, does not compete
     points = np.arange(losses.shape[1])
     estimates = losses - losses[best, points]
     resampled = samples - samples[:, best, points][:, np.newaxis]
@@ -270,10 +278,15 @@ def _differences(curves: dict[str, LossCurve], samples: np.ndarray, confidence: 
     return {name: Difference(*rows) for name, *rows in zip(curves, estimates, lower, upper, strict=True)}
 
 
+def _first_best(losses: np.ndarray) -> np.ndarray:
+    """For each column the first row with the least loss, but for rounding."""
+    return (losses <= losses.min(axis=0) + ROUNDING).argmax(axis=0)
+
+
 def _summary_columns(family: Family, parameters: np.ndarray, n_labels: int) -> dict[str, float]:
     """Column title -> parameter: five points of the default grid, or the few parameters that were asked for."""
     if not np.array_equal(parameters, family.default_parameters(n_labels)):
-        return {f"{family.symbol}={parameter:g}": parameter for parameter in parameters}
+        return {f"{family.symbol}={parameter:.15g}": parameter for parameter in parameters}
     if family.name == "polynomial":
         return {"Hamming": 1.0, "alpha=2": 2.0, "alpha=3": 3.0, "alpha=10": 10.0, "subset": np.inf}
     if n_labels == 1:

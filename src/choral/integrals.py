@@ -2,10 +2,11 @@ r"""The Choquet integral, twice: by sorting, and from Moebius masses.
 
 .. math:: C_\mu(u) = \sum_i (u_{(i)} - u_{(i-1)}) \, \mu(A_{(i)}) = \sum_T m(T) \min_{i \in T} u_i
 
-with :math:`u_{(1)} \le \dots \le u_{(K)}` and :math:`A_{(i)} = \{(i), \dots, (K)\}`. The two forms share no code, so
-that each checks the other. For a counting measure the integral is an ordered weighted average.
+with :math:`u_{(1)} \le \dots \le u_{(K)}` and :math:`A_{(i)} = \{(i), \dots, (K)\}`. The two forms share no code
+but the sorting, so that each checks the other. For a counting measure the integral is an ordered weighted average.
 """
 
+import math
 from functools import singledispatch
 from typing import Any
 
@@ -15,14 +16,13 @@ from choral._kernels.pairs import row_slices
 from choral._validation import check_rows, refuse_where
 from choral.measures import (
     AdditiveMeasure,
-    BinomialMeasure,
     Capacity,
     CountingMeasure,
     Measure,
     MoebiusMeasure,
 )
 
-MOST_CANCELLATION = 1e6  # masses this large leave fewer than ten digits of a result in [0, 1]
+MOST_CANCELLATION = 4e3  # larger masses of both signs would leave fewer than twelve digits of a result in [0, 1]
 
 
 def choquet_integral(u: Any, measure: Measure) -> float | np.ndarray:
@@ -112,9 +112,22 @@ def _(measure: CountingMeasure, u: np.ndarray) -> np.ndarray:
     ascending = np.sort(u, axis=1)
     integral = np.zeros(len(u))
     for size in np.flatnonzero(masses):
-        # Of all sets of this size, the i-th least value is the minimum in a share of C(K-i, size-1) / C(K, size).
-        integral += masses[size] * (ascending @ BinomialMeasure(int(size)).weights(n_labels))
+        integral += masses[size] * (ascending @ _shares_of_minima(n_labels, int(size)))
     return integral
+
+
+def _shares_of_minima(n_labels: int, size: int) -> list[float]:
+    """In which share of all sets of this size the least, the second least, ... value is the minimum.
+
+    The i-th least is, with any size - 1 of the K - i larger ones: C(K - i, size - 1) / C(K, size), in whole numbers.
+    """
+    total = math.comb(n_labels, size)
+    count = math.comb(n_labels - 1, size - 1)
+    shares = []
+    for larger in range(n_labels - 1, -1, -1):
+        shares.append(count / total)
+        count = count * (larger - size + 1) // max(larger, 1)
+    return shares
 
 
 @_moebius_form_of.register

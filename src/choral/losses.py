@@ -7,10 +7,11 @@ lists, arrays of any numeric or bool dtype, pandas frames and SciPy sparse matri
 hard labels or scores in [0, 1].
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from choral._kernels.pairs import dense_blocks, error_blocks, is_hard
 from choral._kernels.ranks import rank_averages
@@ -23,11 +24,13 @@ from choral.measures import (
     CoveringMeasure,
     HammingMeasure,
     Measure,
+    MoebiusMeasure,
     PolynomialMeasure,
     RelevanceMeasure,
     SubsetMeasure,
 )
 from choral.measures.covering import set_weights
+from choral.measures.moebius import label_set
 
 Reduction = Literal["mean", "none"]
 
@@ -67,20 +70,12 @@ def choquet_loss(
     >>> choquet_loss([[1, 1, 1], [1, 1, 1]], [[1, 0, 1], [1, 1, 0]], together)
     0.5
     """
-    matrices = check_labels(y_true, y_pred)
-    _check_reduction(reduction)
-    weights = check_sample_weight(sample_weight, matrices[0].shape[0])
-    if not isinstance(measure, Measure | RelevanceMeasure):
-        raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
-    measure.check_n_labels(matrices[0].shape[1])
-    if isinstance(measure, CountingMeasure):
-        rows = _row_owa_losses(*matrices, measure)
-    else:
-        rows = _row_losses(*matrices, measure)
-    return _reduce(rows, weights, reduction)
+    matrices, weights = _check(y_true, y_pred, measure, sample_weight, reduction)
+    rows = _row_losses(*matrices, measure)
+    return _reduce(rows.clip(0, 1, out=rows), weights, reduction)  # sums of weights may be 1 but for rounding
 
 
-def binomial_loss(y_true: Any, y_pred: Any, *, k: int, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
+def binomial_loss(y_true: Any, y_pred: Any, k: int, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
     """For hard predictions, the probability that a random set of k labels contains a mistake.
 
     ``k=1`` is the Hamming loss, ``k=n_labels`` the subset 0/1 loss. Parameters as in `choquet_loss`.
@@ -96,7 +91,7 @@ def binomial_loss(y_true: Any, y_pred: Any, *, k: int, sample_weight: Any = None
 
 
 def polynomial_loss(
-    y_true: Any, y_pred: Any, *, alpha: float, sample_weight: Any = None, reduction: Reduction = "mean"
+    y_true: Any, y_pred: Any, alpha: float, *, sample_weight: Any = None, reduction: Reduction = "mean"
 ) -> Any:
     """For hard predictions with e of K labels wrong, ``1 - (1 - e / K) ** alpha``.
 
@@ -135,7 +130,7 @@ def subset_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reductio
 
 
 def owa_loss(
-    y_true: Any, y_pred: Any, *, weights: Any, sample_weight: Any = None, reduction: Reduction = "mean"
+    y_true: Any, y_pred: Any, weights: Any, *, sample_weight: Any = None, reduction: Reduction = "mean"
 ) -> Any:
     r"""Ordered weighted average of the label-wise errors.
 
@@ -164,8 +159,8 @@ def owa_loss(
 def covering_loss(
     y_true: Any,
     y_pred: Any,
+    label_sets: Iterable[int | Iterable[int]],
     *,
-    label_sets: Iterable[Iterable[int]],
     weights: Any = None,
     normalize: bool = True,
     sample_weight: Any = None,
@@ -175,8 +170,8 @@ def covering_loss(
 
     Parameters
     ----------
-    label_sets : iterable of iterables of int
-        The sets, by label index.
+    label_sets : iterable of sets of labels
+        Tuples or frozensets of label indices (or one index).
     weights : array-like of shape (n_sets,), optional
         How much each set counts; 1 unless given.
     normalize : bool
@@ -190,10 +185,13 @@ def covering_loss(
     >>> covering_loss([[1, 1, 1, 1]], [[1, 0, 1, 1]], label_sets=pairs, normalize=False)
     2.0
     """
-    sets = [tuple(labels) for labels in label_sets]
-    scale = 1.0 if normalize else sum(set_weights(sets, weights))
+    sets = [label_set(labels) for labels in label_sets]
     measure = CoveringMeasure(sets, weights)
-    return scale * choquet_loss(y_true, y_pred, measure, sample_weight=sample_weight, reduction=reduction)
+    if normalize:
+        return choquet_loss(y_true, y_pred, measure, sample_weight=sample_weight, reduction=reduction)
+    matrices, row_weights = _check(y_true, y_pred, measure, sample_weight, reduction)
+    terms = zip(sets, set_weights(sets, weights), strict=True)
+    return _reduce(_sums_of_largest_errors(*matrices, list(terms)), row_weights, reduction)
 
 
 def f_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
@@ -219,8 +217,30 @@ def f_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Re
     return _reduce(wrong / np.maximum(positives, 1), weights, reduction)
 
 
-def _row_owa_losses(y_true: Labels, y_pred: Labels, measure: CountingMeasure) -> np.ndarray:
-    """The loss of each row of checked matrices under a counting measure."""
+def _check(
+    y_true: Any, y_pred: Any, measure: Any, sample_weight: Any, reduction: str
+) -> tuple[tuple[Labels, Labels], np.ndarray | None]:
+    """All that can be checked before the values."""
+    matrices = check_labels(y_true, y_pred)
+    _check_reduction(reduction)
+    if not isinstance(measure, Measure | RelevanceMeasure):
+        raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
+    measure.check_n_labels(matrices[0].shape[1])
+    return matrices, check_sample_weight(sample_weight, matrices[0].shape[0])
+
+
+def _row_losses(y_true: Labels, y_pred: Labels, measure: Measure | RelevanceMeasure) -> np.ndarray:
+    """The loss of each row, by the form that suits the measure."""
+    if isinstance(measure, CountingMeasure):
+        return _ordered_averages(y_true, y_pred, measure)
+    if isinstance(measure, AdditiveMeasure):
+        return _weighted_means(y_true, y_pred, measure)
+    if isinstance(measure, MoebiusMeasure):
+        return _sums_of_largest_errors(y_true, y_pred, measure.terms)
+    return _one_minus_integrals(y_true, y_pred, measure)
+
+
+def _ordered_averages(y_true: Labels, y_pred: Labels, measure: CountingMeasure) -> np.ndarray:
     n_rows, n_labels = y_true.shape
     losses = np.empty(n_rows)
     for rows, wrong, errors in error_blocks(y_true, y_pred):
@@ -231,19 +251,37 @@ def _row_owa_losses(y_true: Labels, y_pred: Labels, measure: CountingMeasure) ->
     return losses
 
 
-def _row_losses(y_true: Labels, y_pred: Labels, measure: Measure | RelevanceMeasure) -> np.ndarray:
+def _weighted_means(y_true: Labels, y_pred: Labels, measure: AdditiveMeasure) -> np.ndarray:
     losses = np.empty(y_true.shape[0])
-    if isinstance(measure, AdditiveMeasure):
-        for rows, _, errors in error_blocks(y_true, y_pred, count=False):
-            losses[rows] = errors @ measure.weights
-        return losses
+    for rows, _, errors in error_blocks(y_true, y_pred, count=False):
+        losses[rows] = errors @ measure.weights
+    return losses
+
+
+def _sums_of_largest_errors(
+    y_true: Labels, y_pred: Labels, terms: Sequence[tuple[tuple[int, ...], float]]
+) -> np.ndarray:
+    """Sum of m(T) * max of the errors in T: as 1 - sum of m(T) * min of u, but exactly 0 where nothing is wrong."""
+    carriers = sorted({label for labels, _ in terms for label in labels})
+    column = {label: position for position, label in enumerate(carriers)}
+    losses = np.zeros(y_true.shape[0])
+    for rows, _, errors in error_blocks(y_true, y_pred, count=False):
+        some = errors[:, carriers]
+        some = some.toarray() if sp.issparse(some) else some
+        for labels, mass in terms:
+            losses[rows] += mass * some[:, [column[label] for label in labels]].max(axis=1)
+    return losses
+
+
+def _one_minus_integrals(y_true: Labels, y_pred: Labels, measure: Measure | RelevanceMeasure) -> np.ndarray:
+    losses = np.empty(y_true.shape[0])
     for rows, true, pred in dense_blocks(y_true, y_pred):
         if is_hard(pred):
             truth = (true,) if isinstance(measure, RelevanceMeasure) else ()
             losses[rows] = 1 - measure.worth(true == pred, *truth)
         else:
             losses[rows] = 1 - _integral(true, 1 - np.abs(true.astype(float) - pred), measure)
-    return losses.clip(0, 1)  # the rounding of sums of many masses
+    return losses
 
 
 def _integral(true: np.ndarray, u: np.ndarray, measure: Measure | RelevanceMeasure) -> np.ndarray:

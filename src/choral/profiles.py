@@ -13,7 +13,7 @@ from choral.curves import LossCurve
 from choral.measures import CountingMeasure, RelevanceMeasure
 from choral.measures.families import get_family
 
-TABLE_ENTRIES = 1 << 21  # of a table of measures, a row for each parameter: 16 MiB
+ROWS_PER_SUM = 1024
 
 
 class MixedPredictionsWarning(UserWarning):
@@ -103,7 +103,8 @@ class ErrorProfile:
         return total
 
     def __radd__(self, other: Any) -> "ErrorProfile":
-        return self if other == 0 else NotImplemented  # sum(profiles) starts at 0
+        # sum(profiles) starts at 0; a new profile, since update() changes one in place
+        return ErrorProfile(self.n_labels) + self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ErrorProfile):
@@ -146,7 +147,7 @@ class ErrorProfile:
             total = self._histogram @ measure.deficits(self.n_labels, self._histogram.size - 1)
         else:
             total = self._sums @ measure.weights(self.n_labels, self._sums.size)
-        return float(total / self.total_weight)
+        return min(float(total / self.total_weight), 1.0)  # the weights of all rows add up but for rounding
 
     def losses(self, family: str, parameters: Any = None) -> np.ndarray:
         """Mean loss for every parameter of a family; the default grid for None."""
@@ -154,13 +155,12 @@ class ErrorProfile:
         of_family = get_family(family)
         parameters = of_family.parameters(parameters, self.n_labels)
         if self._histogram is not None:
-            summary, table, most_wrong = self._histogram, of_family.deficits, self._histogram.size - 1
+            summary, kind, most_wrong = self._histogram, "deficits", self._histogram.size - 1
         else:
-            summary, table, most_wrong = self._sums, of_family.weights, self._sums.size
-        step = max(1, TABLE_ENTRIES // (most_wrong + 1))
-        chunks = [parameters[start : start + step] for start in range(0, len(parameters), step)]
-        totals = [table(chunk, self.n_labels, most_wrong) @ summary for chunk in chunks]
-        return np.concatenate(totals) / self.total_weight
+            summary, kind, most_wrong = self._sums, "weights", self._sums.size
+        tables = of_family.table(kind, parameters, self.n_labels, most_wrong)
+        totals = np.concatenate([table @ summary for table in tables])
+        return np.minimum(totals / self.total_weight, 1)
 
     def curve(self, family: str = "binomial", parameters: Any = None, name: str | None = None) -> LossCurve:
         """The loss along a family; k = 1..K or the published alphas unless given. See `loss_curve`."""
@@ -186,9 +186,11 @@ class ErrorProfile:
         profile = cls(data["n_labels"])
         profile.n_rows = check_count("n_rows", data["n_rows"], least=0)
         (total,) = check_vector("total_weight", [data["total_weight"]])
+        if not 0 <= total < np.inf or (total > 0) != (profile.n_rows > 0):
+            raise ValueError(f"total_weight must be positive and finite for {profile.n_rows} rows; got {total:g}.")
         profile.total_weight = data["total_weight"]
         if kinds == {"rows_by_errors"}:
-            profile._histogram = _check_histogram(data["rows_by_errors"], profile.n_labels, total)
+            profile._histogram = _check_histogram(data["rows_by_errors"], profile, total)
         else:
             profile._histogram, profile._sums = None, _check_sums(data["error_sums"], profile.n_labels, total)
         return profile
@@ -272,7 +274,7 @@ def _summarise(
     for rows, wrong, errors in error_blocks(y_true, y_pred, pred_name):
         some = None if weights is None else weights[rows]
         if wrong is not None:
-            histogram = _add(histogram, np.bincount(wrong, weights=some))
+            histogram = _add(histogram, np.bincount(wrong) if some is None else _weighted_counts(wrong, some))
         else:
             hard = False
             sums = _add(sums, rank_sums(errors, some))
@@ -284,6 +286,14 @@ def _summarise(
         profile._sums = _add(profile._order_sums(), sums)
         profile._histogram = None
     return profile
+
+
+def _weighted_counts(wrong: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Sum of the weights of rows with 0, 1, ... errors: some rows at a time, since a long plain sum is off by 1e-11."""
+    width = int(wrong.max()) + 1
+    group = np.arange(wrong.size) // ROWS_PER_SUM
+    sums = np.bincount(group * width + wrong, weights=weights, minlength=(int(group[-1]) + 1) * width)
+    return sums.reshape(-1, width).sum(axis=0)
 
 
 def _add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -299,12 +309,15 @@ def _padded(vector: np.ndarray, size: int) -> np.ndarray:
     return np.concatenate([vector, np.zeros(size - vector.size, dtype=vector.dtype)])
 
 
-def _check_histogram(counts: Any, n_labels: int, total: float) -> np.ndarray:
-    histogram = _check_summary("rows_by_errors", counts, n_labels + 1)
+def _check_histogram(counts: Any, profile: ErrorProfile, total: float) -> np.ndarray:
+    histogram = _check_summary("rows_by_errors", counts, profile.n_labels + 1)
     if not abs(histogram.sum() - total) <= 1e-9 * max(1, total):
         raise ValueError(f"rows_by_errors must add up to total_weight, {total:g}; got {histogram.sum():g}.")
-    whole = all(isinstance(count, int) for count in counts)
-    return np.array(counts, dtype=np.int64) if whole and counts else histogram
+    if not all(isinstance(count, int) for count in counts):
+        return histogram
+    if histogram.sum() != profile.n_rows:
+        raise ValueError(f"rows_by_errors must add up to n_rows, {profile.n_rows}; got {histogram.sum():g}.")
+    return np.array(counts or [0], dtype=np.int64)
 
 
 def _check_sums(sums: Any, n_labels: int, total: float) -> np.ndarray:
@@ -316,7 +329,7 @@ def _check_sums(sums: Any, n_labels: int, total: float) -> np.ndarray:
 
 
 def _check_summary(name: str, numbers: Any, most: int) -> np.ndarray:
-    checked = check_vector(name, numbers) if len(numbers) else np.zeros(0)
+    checked = check_vector(name, numbers) if numbers != [] else np.zeros(0)
     if checked.size > most:
         raise ValueError(f"{name} must have at most {most} entries; got {checked.size}.")
     refuse_where(f"{name} must be finite and non-negative", name, checked, ~((checked >= 0) & (checked < np.inf)))

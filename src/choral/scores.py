@@ -1,12 +1,14 @@
 """From what models return to what losses take: hard labels, or scores in [0, 1]. Nothing rescales silently."""
 
+import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from choral._validation import Labels, check_count, check_matrix, refuse_where
+from choral._validation import Labels, check_count, check_matrix, refuse_entry_where, refuse_where
 
 
 def harden(scores: Any, threshold: float = 0.5) -> Labels:
@@ -28,9 +30,11 @@ def harden(scores: Any, threshold: float = 0.5) -> Labels:
     >>> harden([[0.2, 0.5, 0.9]])
     array([[0, 1, 1]], dtype=uint8)
     """
-    matrix = _check_scores(scores)
-    if np.isnan(threshold):
-        raise ValueError("threshold must be a number; got nan.")
+    return harden_checked(check_scores("scores", scores), check_threshold(threshold))
+
+
+def harden_checked(matrix: Labels, threshold: float) -> Labels:
+    """`harden` for what has passed `check_scores` and `check_threshold`."""
     if not sp.issparse(matrix):
         return (matrix >= threshold).astype(np.uint8)
     if not threshold > 0:
@@ -51,7 +55,7 @@ def harden_top(scores: Any, n_relevant: int) -> np.ndarray:
     array([[0, 0, 1],
            [1, 0, 0]], dtype=uint8)
     """
-    matrix = _check_scores(scores)
+    matrix = check_scores("scores", scores)
     matrix = matrix.toarray() if sp.issparse(matrix) else matrix
     n_relevant = check_count("n_relevant", n_relevant, least=0)
     if n_relevant > matrix.shape[1]:
@@ -97,21 +101,39 @@ def stack_proba(proba: Any, classes: Any = None) -> np.ndarray:
     """
     if not isinstance(proba, list | tuple) and np.ndim(proba) == 2:
         return np.asarray(proba)
-    columns = []
-    for label, table in enumerate(np.asarray(output, dtype=float) for output in proba):
-        known = [0, 1] if classes is None else list(classes[label])
-        if table.ndim != 2 or table.shape[1] != len(known):
-            raise ValueError(
-                f"predict_proba of label {label} must have shape (n_samples, {len(known)}), one column for each of the "
-                f"classes {known}; got shape {table.shape}. Pass classes=estimator.classes_."
-            )
-        columns.append(table[:, known.index(1)] if 1 in known else np.zeros(len(table)))
-    return np.column_stack(columns)
+    tables = [np.asarray(output, dtype=float) for output in proba]
+    if not tables or (classes is not None and len(classes) != len(tables)):
+        raise ValueError(f"predict_proba must have one array for each label; got {len(tables)} arrays.")
+    known = [[0, 1]] * len(tables) if classes is None else [list(some) for some in classes]
+    return np.column_stack([_column_of_ones(label, table, known[label]) for label, table in enumerate(tables)])
 
 
-def _check_scores(scores: Any) -> Labels:
-    matrix = check_matrix("scores", scores)
-    values = matrix.data if sp.issparse(matrix) else matrix
-    if values.dtype.kind == "f":
-        refuse_where("scores must not be nan", "scores", values, np.isnan(values))
+def _column_of_ones(label: int, table: np.ndarray, classes: list) -> np.ndarray:
+    """The probabilities of the class 1; zeros where it was not seen."""
+    if not set(classes) <= {0, 1}:
+        raise ValueError(f"the classes of label {label} must be 0 and 1; got {classes}.")
+    if table.ndim != 2 or table.shape[1] != len(classes):
+        raise ValueError(
+            f"predict_proba of label {label} must have shape (n_samples, {len(classes)}), one column for each of "
+            f"the classes {classes}; got shape {table.shape}. Pass classes=estimator.classes_."
+        )
+    return table[:, classes.index(1)] if 1 in classes else np.zeros(len(table))
+
+
+def check_scores(name: str, scores: Any) -> Labels:
+    """A matrix of real numbers of any range, without nan."""
+    matrix = check_matrix(name, scores)
+    if matrix.dtype.kind == "f":
+        rule = f"{name} must not be nan"
+        if sp.issparse(matrix):
+            refuse_entry_where(rule, name, matrix, np.isnan(matrix.data))
+        else:
+            refuse_where(rule, name, matrix, np.isnan(matrix))
     return matrix
+
+
+def check_threshold(threshold: Any) -> float:
+    """A number."""
+    if isinstance(threshold, bool) or not isinstance(threshold, Real) or math.isnan(threshold):
+        raise ValueError(f"threshold must be a number; got {threshold!r}.")
+    return float(threshold)

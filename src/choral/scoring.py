@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
+from choral._validation import check_matrix
 from choral.losses import choquet_loss
 from choral.measures import Measure, RelevanceMeasure
 from choral.scores import stack_proba
@@ -17,9 +20,15 @@ class LossScorer:
 
     def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None) -> float:
         y_pred = getattr(estimator, self.response)(X)
+        single = check_matrix("y_true", y_true).shape[1] == 1
         if self.response == "predict_proba":
             # scikit-learn's own scorers take the last column: wrong for a label with one class in training.
-            y_pred = stack_proba(y_pred, getattr(estimator, "classes_", None))
+            classes = getattr(estimator, "classes_", None)
+            if single and not isinstance(y_pred, list):  # scikit-learn takes one label for a plain binary problem
+                y_pred, classes = [y_pred], None if classes is None else [classes]
+            y_pred = stack_proba(y_pred, classes)
+        elif single and np.ndim(y_pred) == 1:
+            y_pred = np.reshape(y_pred, (-1, 1))
         return -choquet_loss(y_true, y_pred, self.measure, sample_weight=sample_weight)
 
 

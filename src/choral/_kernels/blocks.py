@@ -1,9 +1,8 @@
 """What walks over dense and over sparse matrices share: the form of a block, and whether values are labels."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 
 class ErrorBlock(NamedTuple):
@@ -11,7 +10,7 @@ class ErrorBlock(NamedTuple):
 
     rows: slice
     wrong: np.ndarray | None  # (n_rows,) number of wrong labels, or None for scores
-    errors: np.ndarray | sp.csr_matrix | None  # (n_rows, n_labels), valid until the next block; None for hard
+    errors: Any  # (n_rows, n_labels), an array valid until the next block, or CSR; None for hard
 
 
 def all_binary(block: np.ndarray) -> bool:

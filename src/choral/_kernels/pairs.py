@@ -38,7 +38,7 @@ def error_blocks(
         return
     buffer = np.empty(0)
     for rows, true, pred in dense_blocks(y_true, y_pred, pred_name):
-        if count and is_hard(pred):
+        if count and (pred.dtype.kind != "f" or is_hard(pred)):  # checked integers are 0 or 1
             yield ErrorBlock(rows, count_rows(np.not_equal(true, pred, order="C")), None)
             continue
         if buffer.shape[:1] < true.shape[:1]:
@@ -67,8 +67,6 @@ def row_slices(shape: tuple[int, int], itemsize: int) -> Iterator[slice]:
 
 def is_hard(pred: Labels) -> bool:
     """Whether predictions are labels, 0 or 1, rather than scores."""
-    if pred.dtype.kind != "f":
-        return True
     if sp.issparse(pred):
         return all_binary(pred.data)
     # Most scores are told by their first row.

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._kernels.blocks import ErrorBlock, all_binary
+from choral._validation import refuse_entry_where
 
 BLOCK_ENTRIES = 1 << 18  # sorting their errors takes 100 bytes an entry
 
@@ -14,9 +15,9 @@ BLOCK_ENTRIES = 1 << 18  # sorting their errors takes 100 bytes an entry
 def sparse_blocks(y_true: sp.csr_matrix, y_pred: sp.csr_matrix, pred_name: str, count: bool) -> Iterator[ErrorBlock]:
     """Errors of one block of rows after another: see `choral._kernels.pairs.error_blocks`."""
     for rows in _row_slices(y_true, y_pred):
-        true, pred = _canonical(_row_view(y_true, rows)), _canonical(_row_view(y_pred, rows))
-        _check_sparse_binary("y_true", true, rows.start)
-        if _check_sparse_scores(pred_name, pred, rows.start) and count:
+        true, pred = _row_view(y_true, rows), _row_view(y_pred, rows)
+        _check_binary("y_true", true, rows.start)
+        if _check_scores(pred_name, pred, rows.start) and count:
             yield ErrorBlock(rows, np.diff(_difference(true, pred, np.int8).indptr), None)
         else:
             yield ErrorBlock(rows, None, abs(_difference(true, pred, float)))
@@ -45,32 +46,16 @@ def _row_view(matrix: sp.csr_matrix, rows: slice) -> sp.csr_matrix:
     return type(matrix)(parts, shape=(rows.stop - rows.start, matrix.shape[1]))
 
 
-def _canonical(block: sp.csr_matrix) -> sp.csr_matrix:
-    if block.has_canonical_format:
-        return block
-    block = block.copy()
-    block.sum_duplicates()
-    return block
-
-
-def _check_sparse_binary(name: str, block: sp.csr_matrix, first_row: int) -> None:
+def _check_binary(name: str, block: sp.csr_matrix, first_row: int) -> None:
     if not all_binary(block.data):
         wrong = ~((block.data == 0) | (block.data == 1))
-        _refuse_entry(f"{name} must be binary, 0 or 1", name, block, wrong, first_row)
+        refuse_entry_where(f"{name} must be binary, 0 or 1", name, block, wrong, first_row)
 
 
-def _check_sparse_scores(name: str, block: sp.csr_matrix, first_row: int) -> bool:
+def _check_scores(name: str, block: sp.csr_matrix, first_row: int) -> bool:
     """Refuse scores outside [0, 1]; say whether all are 0 or 1."""
     if all_binary(block.data):
         return True
     wrong = ~((block.data >= 0) & (block.data <= 1))
-    if wrong.any():
-        _refuse_entry(f"{name} must lie in [0, 1]", name, block, wrong, first_row)
+    refuse_entry_where(f"{name} must lie in [0, 1]", name, block, wrong, first_row)
     return False
-
-
-def _refuse_entry(rule: str, name: str, block: sp.csr_matrix, wrong: np.ndarray, first_row: int) -> None:
-    entry = np.flatnonzero(wrong)[0]
-    row = np.searchsorted(block.indptr, entry, side="right") - 1
-    label = block.indices[entry]
-    raise ValueError(f"{rule}; {name}[{first_row + row}, {label}] is {block.data[entry]}.")

@@ -1,15 +1,14 @@
 """Additive measures: the only ones whose loss decomposes into losses of single labels."""
 
-import math
 from typing import Any
 
 import numpy as np
 
 from choral._validation import check_distribution
-from choral.measures.base import ArrayValue, Measure, check_fits, listed, reversed_sums
+from choral.measures.base import Measure, Value, check_fits, listed, reversed_sums
 
 
-class AdditiveMeasure(ArrayValue, Measure):
+class AdditiveMeasure(Value, Measure):
     r"""A set is worth the sum of its labels' weights; the loss is the weighted mean of the errors.
 
     Parameters
@@ -26,8 +25,7 @@ class AdditiveMeasure(ArrayValue, Measure):
     weights: np.ndarray
 
     def __init__(self, weights: Any):
-        weights = check_distribution("weights", weights)
-        self._freeze(weights=weights / math.fsum(weights))
+        self._freeze(weights=check_distribution("weights", weights))
 
     def _identity(self) -> bytes:
         return self.weights.tobytes()

@@ -50,8 +50,8 @@ class Measure(ABC):
         """
 
 
-class ArrayValue:
-    """A value made of arrays: read-only, comparable, hashable.
+class Value:
+    """A value that may hold arrays: read-only, comparable, hashable.
 
     A frozen dataclass that holds an array is neither comparable nor hashable; this is the little it takes.
     """
@@ -59,6 +59,7 @@ class ArrayValue:
     def _freeze(self, **fields: Any) -> None:
         for name, field in fields.items():
             if isinstance(field, np.ndarray):
+                field = field + 0.0  # a copy of our own, without negative zeros: equal values have equal bytes
                 field.flags.writeable = False
             object.__setattr__(self, name, field)
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from choral._kernels.subsets import members, moebius_transform, set_sizes, zeta_transform
 from choral._validation import check_count, check_vector, refuse_where
-from choral.measures.base import ArrayValue, Measure, check_fits, listed, reversed_sums
+from choral.measures.base import Measure, Value, check_fits, listed, reversed_sums
 
 MOST_LABELS = 20  # 2^20 numbers, 8 MiB
 NOISE = 1e-9  # masses of a k-additive capacity that should vanish come out of sums of up to 2^20 numbers
 
 
-class Capacity(ArrayValue, Measure):
+class Capacity(Value, Measure):
     r"""Any measure on up to 20 labels, from its 2^K values.
 
     Parameters
@@ -83,6 +83,8 @@ class Capacity(ArrayValue, Measure):
         >>> Capacity.from_measure(SubsetMeasure(), n_labels=2)
         Capacity([0, 0, 0, 1])
         """
+        if not isinstance(measure, Measure):
+            raise TypeError(f"measure must be one of choral.measures that needs no true labels; got {measure!r}.")
         n_labels = _check_most_labels(n_labels)
         sets = np.arange(1 << n_labels)[:, np.newaxis] >> np.arange(n_labels) & 1
         return cls(measure.worth(sets.astype(np.uint8)))
@@ -146,8 +148,7 @@ def check_monotone(values: np.ndarray, labels: Any) -> None:
     """Refuse a set function on 2^K sets that falls when a label is added; ``labels`` names its bits."""
     for bit, label in enumerate(labels):
         pairs = values.reshape(-1, 2, 1 << bit)
-        # A Python-level "not >=" lets nan through to the message as well.
-        falls = ~(pairs[:, 1] >= pairs[:, 0] - NOISE)
+        falls = pairs[:, 1] < pairs[:, 0] - NOISE
         if falls.any():
             high, low = np.argwhere(falls)[0]
             index = int(high) << (bit + 1) | int(low)

@@ -11,19 +11,21 @@ from dataclasses import dataclass
 from decimal import MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from choral._kernels import counting as kernel
-from choral._validation import check_count, check_distribution, check_vector, refuse_where
-from choral.measures.base import ROUNDING, ArrayValue, Measure, check_fits, listed
+from choral._validation import check_count, check_distribution, check_total, check_vector, refuse_where
+from choral.measures.base import ROUNDING, Measure, Value, check_fits, listed
 
 EXACT_LABELS = 64  # alternating sums of binomials beyond this take too long to be useful
-MOST_DRAWS = 10**9  # steps of the occupancy recursion: some seconds
+MOST_DRAWS = 10**5  # steps of the occupancy recursion: a second or, for many labels, some
+NOTHING = Decimal("1e-400")  # below all doubles; as a fraction it could have a denominator of 10^12 digits
 
 
-class CountingMeasure(ArrayValue, Measure):
+class CountingMeasure(Value, Measure):
     r"""Counting measure from its table v(0), v(1/K), ..., v(1); the parent of all counting measures.
 
     Parameters
@@ -53,6 +55,7 @@ class CountingMeasure(ArrayValue, Measure):
             raise ValueError(f"values must start at v(0) = 0 and end at v(1) = 1; got {values[0]} and {values[-1]}.")
         _check_increasing(values)
         values = np.maximum.accumulate(values.clip(0, 1))
+        values[0], values[-1] = 0, 1
         self._set_tables(values, 1 - values[::-1], np.diff(values)[::-1].copy())
 
     def _set_tables(self, values: np.ndarray, deficits: np.ndarray, weights: np.ndarray) -> None:
@@ -81,7 +84,6 @@ class CountingMeasure(ArrayValue, Measure):
         array([0. , 0.5, 0.8, 1. ])
         """
         weights = check_distribution("weights", weights)
-        weights = weights / math.fsum(weights)
         return cls._from_tables(_sums_from_zero(weights[::-1]), _sums_from_zero(weights), weights)
 
     @classmethod
@@ -98,15 +100,12 @@ class CountingMeasure(ArrayValue, Measure):
         """
         masses = check_vector("masses", masses)
         refuse_where("masses must be finite", "masses", masses, ~np.isfinite(masses))
-        n_labels = masses.size - 1
-        if n_labels < 1 or masses[0] != 0:
+        if masses.size < 2 or abs(masses[0]) > ROUNDING:
             raise ValueError("masses must have K + 1 entries, that of the empty set, 0, first.")
-        total = math.fsum(masses)
-        if not abs(total - 1) <= 1e-9:
-            raise ValueError(f"masses must sum to 1; their sum is {total:.12g}.")
-        if masses.min() < 0:
+        masses = masses / check_total("masses", masses)
+        if masses.min() < -ROUNDING:
             return CountingMeasure(_values_from_signed_masses(masses))
-        return _mixture(masses[1:] / total)
+        return _mixture(masses[1:].clip(0))
 
     @classmethod
     def _from_tables(cls, values: np.ndarray, deficits: np.ndarray, weights: np.ndarray) -> "CountingMeasure":
@@ -124,19 +123,25 @@ class CountingMeasure(ArrayValue, Measure):
     def check_n_labels(self, n_labels: int) -> None:
         check_fits(f"{type(self).__name__} with {self._values.size} values", self._values.size - 1, n_labels)
 
+    def _size(self, n_labels: int) -> int:
+        """The number of labels of a table, checked."""
+        n_labels = check_count("n_labels", n_labels)
+        self.check_n_labels(n_labels)
+        return n_labels
+
     def values(self, n_labels: int) -> np.ndarray:
         """v by the number of correct labels, 0, 1, ..., n_labels."""
-        self.check_n_labels(n_labels)
+        self._size(n_labels)
         return self._values
 
     def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
         """1 - v by the number of wrong labels, 0, 1, ..., most_wrong (all labels unless given)."""
-        self.check_n_labels(n_labels)
+        n_labels = self._size(n_labels)
         return self._deficits[: _last(n_labels, most_wrong) + 1]
 
     def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
         """OWA weights, that of the largest error first, for the first most_wrong errors (all unless given)."""
-        self.check_n_labels(n_labels)
+        n_labels = self._size(n_labels)
         return self._weights[: _last(n_labels, most_wrong)]
 
     def masses(self, n_labels: int) -> np.ndarray:
@@ -145,7 +150,7 @@ class CountingMeasure(ArrayValue, Measure):
         Closed forms for Hamming, subset 0/1, binomial and polynomial measures with integer alpha; exact
         arithmetic otherwise, up to 64 labels.
         """
-        self.check_n_labels(n_labels)
+        n_labels = self._size(n_labels)
         if n_labels > EXACT_LABELS:
             raise ValueError(
                 f"the Moebius masses of {self!r} have no closed form, and the alternating sums are computed up to "
@@ -177,15 +182,19 @@ class HammingMeasure(CountingMeasure):
         check_count("n_labels", n_labels)
 
     def values(self, n_labels: int) -> np.ndarray:
+        n_labels = self._size(n_labels)
         return self.deficits(n_labels)
 
     def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
+        n_labels = self._size(n_labels)
         return np.arange(_last(n_labels, most_wrong) + 1) / n_labels
 
     def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
+        n_labels = self._size(n_labels)
         return np.full(_last(n_labels, most_wrong), 1 / n_labels)
 
     def masses(self, n_labels: int) -> np.ndarray:
+        n_labels = self._size(n_labels)
         return _all_mass_at(1, n_labels)
 
 
@@ -199,15 +208,19 @@ class SubsetMeasure(CountingMeasure):
         check_count("n_labels", n_labels)
 
     def values(self, n_labels: int) -> np.ndarray:
+        n_labels = self._size(n_labels)
         return _all_mass_at(n_labels, n_labels)
 
     def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
+        n_labels = self._size(n_labels)
         return (np.arange(_last(n_labels, most_wrong) + 1) > 0).astype(float)
 
     def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
+        n_labels = self._size(n_labels)
         return (np.arange(_last(n_labels, most_wrong)) == 0).astype(float)
 
     def masses(self, n_labels: int) -> np.ndarray:
+        n_labels = self._size(n_labels)
         return _all_mass_at(n_labels, n_labels)
 
 
@@ -235,19 +248,19 @@ class BinomialMeasure(CountingMeasure):
         _check_k(self.k, n_labels)
 
     def values(self, n_labels: int) -> np.ndarray:
-        self.check_n_labels(n_labels)
+        n_labels = self._size(n_labels)
         return kernel.binomial_worths(np.array([self.k]), n_labels, n_labels)[0, ::-1]
 
     def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        self.check_n_labels(n_labels)
+        n_labels = self._size(n_labels)
         return kernel.binomial_deficits(np.array([self.k]), n_labels, _last(n_labels, most_wrong))[0]
 
     def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        self.check_n_labels(n_labels)
+        n_labels = self._size(n_labels)
         return kernel.binomial_weights(np.array([self.k]), n_labels, _last(n_labels, most_wrong))[0]
 
     def masses(self, n_labels: int) -> np.ndarray:
-        self.check_n_labels(n_labels)
+        n_labels = self._size(n_labels)
         return _all_mass_at(self.k, n_labels)
 
 
@@ -269,6 +282,8 @@ class PolynomialMeasure(CountingMeasure):
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
+        if isinstance(self.alpha, bool) or not isinstance(self.alpha, Real):
+            raise TypeError(f"alpha must be a number; got {self.alpha!r}.")
         object.__setattr__(self, "alpha", float(self.alpha))
         if not self.alpha >= 1:  # written so that nan is refused
             raise ValueError(f"alpha must be at least 1; got {self.alpha}.")
@@ -277,26 +292,31 @@ class PolynomialMeasure(CountingMeasure):
         check_count("n_labels", n_labels)
 
     def values(self, n_labels: int) -> np.ndarray:
+        n_labels = self._size(n_labels)
         return kernel.polynomial_worths(np.array([self.alpha]), n_labels, n_labels)[0, ::-1]
 
     def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
+        n_labels = self._size(n_labels)
         return kernel.polynomial_deficits(np.array([self.alpha]), n_labels, _last(n_labels, most_wrong))[0]
 
     def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
+        n_labels = self._size(n_labels)
         return kernel.polynomial_weights(np.array([self.alpha]), n_labels, _last(n_labels, most_wrong))[0]
 
     def masses(self, n_labels: int) -> np.ndarray:
+        n_labels = self._size(n_labels)
         if self.alpha == math.inf:
             return _all_mass_at(n_labels, n_labels)
-        if not self.alpha.is_integer():
-            return super().masses(n_labels)
-        return _occupancy(int(self.alpha), n_labels)
+        if self.alpha.is_integer() and (self.alpha <= MOST_DRAWS or n_labels > EXACT_LABELS):
+            return _occupancy(self.alpha, n_labels)
+        return super().masses(n_labels)
 
     def _exact_values(self, n_labels: int) -> Sequence[Fraction]:
         # Alternating sums for 64 labels cancel some 40 digits; 150 leave more than enough.
         with localcontext(Context(prec=150, Emin=MIN_EMIN)):
             alpha = Decimal(self.alpha)
-            return [Fraction((Decimal(right) / n_labels) ** alpha) for right in range(n_labels + 1)]
+            powers = [(Decimal(right) / n_labels) ** alpha for right in range(n_labels + 1)]
+            return [Fraction(power) if power > NOTHING else Fraction(0) for power in powers]
 
 
 @dataclass(frozen=True)
@@ -320,15 +340,15 @@ class AtLeastMeasure(CountingMeasure):
         _check_k(self.k, n_labels)
 
     def values(self, n_labels: int) -> np.ndarray:
-        self.check_n_labels(n_labels)
+        n_labels = self._size(n_labels)
         return (np.arange(n_labels + 1) >= self.k).astype(float)
 
     def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        self.check_n_labels(n_labels)
+        n_labels = self._size(n_labels)
         return (np.arange(_last(n_labels, most_wrong) + 1) > n_labels - self.k).astype(float)
 
     def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        self.check_n_labels(n_labels)
+        n_labels = self._size(n_labels)
         return (np.arange(_last(n_labels, most_wrong)) == n_labels - self.k).astype(float)
 
 
@@ -389,29 +409,29 @@ def _values_from_signed_masses(masses: np.ndarray) -> list[float]:
     if n_labels > EXACT_LABELS:
         raise ValueError(f"negative masses are summed up for at most {EXACT_LABELS} labels; got {n_labels}.")
     each = [Fraction(mass) / math.comb(n_labels, size) for size, mass in enumerate(masses.tolist())]
-    total = sum(Fraction(mass) for mass in masses.tolist())
+    total = sum(map(Fraction, masses.tolist()))
     return [
         float(sum(math.comb(right, size) * each[size] for size in range(right + 1)) / total)
         for right in range(n_labels + 1)
     ]
 
 
-def _occupancy(n_draws: int, n_labels: int) -> np.ndarray:
-    r"""Distribution of the number of different labels in ``n_draws`` draws with replacement.
+def _occupancy(alpha: float, n_labels: int) -> np.ndarray:
+    r"""Distribution of the number of different labels in ``alpha`` draws with replacement.
 
     It is :math:`K (K-1) \dots (K-j+1) \, S(\alpha, j) / K^\alpha` with S a Stirling number of the second kind; its
     recursion over the draws has positive terms only, so that nothing cancels or overflows.
     """
-    if n_draws * min(n_draws, n_labels) > MOST_DRAWS:
+    if alpha > MOST_DRAWS:
         raise ValueError(
-            f"the Moebius masses for alpha = {n_draws} and {n_labels} labels take "
-            f"{n_draws * min(n_draws, n_labels):.0e} steps; at most {MOST_DRAWS:.0e} are allowed."
+            f"the Moebius masses of PolynomialMeasure({alpha:g}) are computed up to alpha = {MOST_DRAWS} "
+            f"for more than {EXACT_LABELS} labels; got {n_labels}."
         )
     old = np.arange(n_labels + 1) / n_labels  # the next draw repeats one of j labels
     new = (n_labels - np.arange(n_labels + 1)) / n_labels
     masses = _all_mass_at(1, n_labels)
     with np.errstate(under="ignore"):
-        for draws in range(2, n_draws + 1):
+        for draws in range(2, int(alpha) + 1):
             most = min(draws, n_labels)
             masses[1 : most + 1] = masses[1 : most + 1] * old[1 : most + 1] + masses[:most] * new[:most]
     return masses

@@ -16,8 +16,8 @@ class CoveringMeasure(MoebiusMeasure):
 
     Parameters
     ----------
-    label_sets : iterable of iterables of int
-        The sets, by label index; none of them empty.
+    label_sets : iterable of sets of labels
+        Tuples or frozensets of label indices (or one index); none of them empty.
     weights : array-like of shape (n_sets,), optional
         How much each set counts, relative to the others; all alike unless given.
 
@@ -27,19 +27,14 @@ class CoveringMeasure(MoebiusMeasure):
     CoveringMeasure([(0, 1), (1, 2)], weights=[0.5, 0.5])
     """
 
-    __slots__ = ()
-
-    def __init__(self, label_sets: Iterable[Iterable[int]], weights: Any = None):
+    def __init__(self, label_sets: Iterable[int | Iterable[int]], weights: Any = None):
         sets = [label_set(labels) for labels in label_sets]
         shares = set_weights(sets, weights)
+        total = math.fsum(shares)
         masses: dict[Any, float] = {}
         for labels, share in zip(sets, shares, strict=True):
-            masses[labels] = masses.get(labels, 0.0) + share
-        super().__init__({labels: mass / math.fsum(shares) for labels, mass in masses.items()})
-
-    def __reduce__(self) -> tuple:
-        sets, masses = zip(*self._terms, strict=True)
-        return CoveringMeasure, (sets, masses)
+            masses[labels] = masses.get(labels, 0.0) + share / total
+        super().__init__(masses)
 
     def __repr__(self) -> str:
         sets, masses = zip(*self._terms, strict=True)

@@ -1,6 +1,6 @@
 """The two families of the paper: one parameter that slides from Hamming to subset 0/1 loss."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from choral._kernels import counting as kernel
 from choral._validation import check_vector, refuse_where
-from choral.measures.counting import BinomialMeasure, CountingMeasure, PolynomialMeasure
 
 LARGEST_ALPHA = 1000.0  # the end of the published grid
 MOST_POINTS = 200
+TABLE_ENTRIES = 1 << 21  # 16 MiB
 
 #: The alphas of the published study: 1 to 1.1 by 0.01, to 2 by 0.1, to 20 by 1, to 100 by 10, to 1000 by 100.
 PUBLISHED_ALPHAS = np.concatenate(
@@ -32,7 +32,6 @@ class Family:
 
     name: str
     symbol: str
-    measure: Callable[[Any], CountingMeasure]
     deficits: Callable[[np.ndarray, int, int], np.ndarray]  # a row for each parameter: see _kernels.counting
     weights: Callable[[np.ndarray, int, int], np.ndarray]
     default_parameters: Callable[[int], np.ndarray]
@@ -50,11 +49,11 @@ class Family:
         refuse_where("parameters must increase", "parameters", values, falls)
         return self.check_parameters(values, n_labels)
 
-    def is_whole(self, parameters: np.ndarray, n_labels: int) -> bool:
-        """Whether these parameters reach from one end of the axis to the other."""
-        x = self.position(parameters, n_labels)
-        only_k = self.name == "binomial" and n_labels == 1
-        return only_k or bool(x[0] == 0 and (x == 1).any())
+    def table(self, kind: str, parameters: np.ndarray, n_labels: int, most_wrong: int) -> Iterator[np.ndarray]:
+        """``deficits`` or ``weights``, some parameters at a time: the rows of all may not fit into memory."""
+        step = max(1, TABLE_ENTRIES // (most_wrong + 1))
+        for start in range(0, len(parameters), step):
+            yield getattr(self, kind)(parameters[start : start + step], n_labels, most_wrong)
 
 
 def _default_ks(n_labels: int) -> np.ndarray:
@@ -77,7 +76,6 @@ def _check_alphas(alphas: np.ndarray, n_labels: int) -> np.ndarray:
 BINOMIAL = Family(
     name="binomial",
     symbol="k",
-    measure=BinomialMeasure,
     deficits=kernel.binomial_deficits,
     weights=kernel.binomial_weights,
     default_parameters=_default_ks,
@@ -89,7 +87,6 @@ BINOMIAL = Family(
 POLYNOMIAL = Family(
     name="polynomial",
     symbol="alpha",
-    measure=PolynomialMeasure,
     deficits=kernel.polynomial_deficits,
     weights=kernel.polynomial_weights,
     default_parameters=lambda n_labels: PUBLISHED_ALPHAS,

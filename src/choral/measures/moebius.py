@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from choral._kernels.subsets import zeta_transform
-from choral._validation import check_count
-from choral.measures.base import ROUNDING, Measure, reversed_sums
+from choral._validation import check_count, check_total
+from choral.measures.base import ROUNDING, Measure, Value, reversed_sums
 from choral.measures.capacity import MOST_LABELS, check_monotone
 
 LabelSet = tuple[int, ...]
 
 
-class MoebiusMeasure(Measure):
+class MoebiusMeasure(Value, Measure):
     r"""A set of labels is worth the sum of the masses of its subsets, :math:`\mu(A) = \sum_{T \subseteq A} m(T)`.
 
     With sets of at most k labels it is *k-additive*: interactions of up to k labels and none beyond. The loss for
@@ -35,31 +35,19 @@ class MoebiusMeasure(Measure):
     array([0.25, 1.  ])
     """
 
-    __slots__ = ("_terms",)
     _terms: tuple[tuple[LabelSet, float], ...]
 
     def __init__(self, masses: Mapping[int | Iterable[int], float]):
+        if not isinstance(masses, Mapping):
+            raise TypeError(f"masses must be a mapping from sets of labels to masses; got {type(masses).__name__}.")
         terms = _collect(masses.items())
-        total = math.fsum(terms.values())
-        if not abs(total - 1) <= 1e-9:
-            raise ValueError(f"masses must sum to 1; their sum is {total:.12g}.")
+        total = check_total("masses", terms.values())
         terms = {labels: mass / total for labels, mass in terms.items() if mass != 0}
         _check_monotone_masses(terms)
-        object.__setattr__(self, "_terms", tuple(sorted(terms.items(), key=_size_first)))
+        self._freeze(_terms=tuple(sorted(terms.items(), key=_size_first)))
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is a value; {name!r} cannot be set.")
-
-    def __reduce__(self) -> tuple:
-        return MoebiusMeasure, (dict(self._terms),)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._terms == other._terms
-
-    def __hash__(self) -> int:
-        return hash((type(self), self._terms))
+    def _identity(self) -> tuple:
+        return self._terms
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({dict(self._terms)})"

@@ -34,8 +34,8 @@ def bootstrap_means(blocks: Iterable[Rows], n_bootstrap: int, rng: np.random.Gen
 
     Returns
     -------
-    means : ndarray of shape (n_samples, n_columns)
-        Usually n_bootstrap samples; of a handful of rows, a sample may come out empty and is left out.
+    means : ndarray of shape (n_bootstrap, n_columns)
+        Of a handful of rows a sample may come out empty; it is taken to be the data themselves.
 
     Examples
     --------
@@ -45,10 +45,12 @@ def bootstrap_means(blocks: Iterable[Rows], n_bootstrap: int, rng: np.random.Gen
     >>> bool(abs(means[:, 0].mean() - 0.25) < 0.01), means[:, 1].std()
     (True, np.float64(0.0))
     """
-    sums = np.zeros((n_bootstrap, 1))
-    totals = np.zeros(n_bootstrap)
+    sums, totals = np.zeros((n_bootstrap + 1, 1)), np.zeros(n_bootstrap + 1)
     for losses, counts, weights in blocks:
-        copies = rng.poisson(counts, size=(n_bootstrap, len(counts))) * weights
+        drawn = rng.poisson(counts, size=(n_bootstrap, len(counts)))
+        copies = np.vstack([drawn, counts]) * weights  # the data themselves last
         sums = sums + copies @ losses
         totals += copies.sum(axis=1)
-    return sums[totals > 0] / totals[totals > 0, np.newaxis]
+    empty = totals == 0
+    sums[empty], totals[empty] = sums[-1], totals[-1]
+    return sums[:-1] / totals[:-1, np.newaxis]
