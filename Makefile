@@ -44,9 +44,15 @@ figures: $(VENV)/installed-cli,plot ## draw the README's figures anew
 clean: ## remove what was made here
 	rm -rf .venv* demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
+# Older Pythons are told so at once: pip would search for long, and fail.
+check_python = $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	{ echo "choral needs Python 3.11 or later; $(2)"; exit 1; }
+
 $(VENV)/installed-%: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "choral needs Python 3.11 or later; none was found. Say: make PYTHON=/path/to/python"; exit 1; }
+	@test -x $(BIN)/python || { $(call check_python,$(PYTHON),$(PYTHON) is not one.); }
 	@test -x $(BIN)/python || { echo "Making a virtual environment in $(VENV) ..."; $(PYTHON) -m venv $(VENV); }
+	@$(call check_python,$(BIN)/python,the one in $(VENV) is not: remove that folder.)
 	@echo "Installing choral[$*] into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	@touch $@

@@ -49,6 +49,14 @@ def test_import_is_light():
     assert not HEAVY & set(loaded)
 
 
+def test_subpackages_come_when_they_are_asked_for():
+    code = "import choral; choral.displays.LossCurveDisplay, choral.datasets.load_digits_segments"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert {"displays", "evaluate"} <= set(dir(choral))
+    with pytest.raises(AttributeError, match="module 'choral' has no attribute 'learners'"):
+        _ = choral.learners
+
+
 def test_every_public_name_is_there_and_documented():
     for name in choral.__all__:
         assert getattr(choral, name).__doc__, name

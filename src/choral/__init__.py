@@ -5,6 +5,9 @@ behind it are here too.
 """
 
 from choral.curves import LossCurve, PairwiseCurve
+from importlib import import_module
+from types import ModuleType
+
 from choral.evaluation import Evaluation, evaluate
 from choral.integrals import choquet_integral, choquet_integral_moebius
 from choral.losses import (
@@ -35,6 +38,8 @@ from choral.scores import harden, harden_top, scores_from_logits, stack_proba
 from choral.scoring import make_scorer
 
 __version__ = "0.1.0"
+
+SUBPACKAGES = ("datasets", "displays")  # imported when they are asked for: choral stays light
 
 __all__ = [
     "AdditiveMeasure",
@@ -71,3 +76,13 @@ __all__ = [
     "stack_proba",
     "subset_loss",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in SUBPACKAGES:
+        return import_module(f"choral.{name}")
+    raise AttributeError(f"module 'choral' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *SUBPACKAGES, "__version__"])
