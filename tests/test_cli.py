@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from typer.testing import CliRunner
 import choral
 from choral import __main__ as entry
 from choral.cli import app
+from choral.cli.console import printable
 from choral.cli.evaluate import name_models
 
 TRUE = "id,a,b,c\n1,1,0,0\n2,0,1,0\n3,0,0,1\n4,1,1,0\n"
@@ -59,7 +61,7 @@ def cells(output, name):
 
 
 def read_csv(path):
-    with open(path, newline="") as file:
+    with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -118,21 +120,90 @@ def test_labels_are_not_markup_in_errors(folder):
     assert_fails(r"1 missing ('[red]x[/red]'), 1 unknown ('\x1b[31m')", "true.csv", "pred.csv")
 
 
-def test_no_bootstrap_no_word_about_noise(folder):
-    result = run("true.csv", "broad.csv", "deep.csv", "--bootstrap", 0)
-    assert "Best at k=1 (Hamming): broad." in result.stdout
-    assert "noise" not in result.stdout
-    assert "noise" in run("true.csv", "broad.csv", "deep.csv").stdout
+def run_in_terminal(monkeypatch, *arguments, columns):
+    """What a terminal shows, but for the styles."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    return re.sub(r"\x1b\[[0-9;]*m", "", run(*arguments, columns=columns).stdout)
 
 
-def test_clear_differences_exceed_the_noise(folder):
-    rng = np.random.default_rng(0)
-    truth = rng.integers(2, size=(500, 4))
-    np.save("t.npy", truth)
-    np.save("good.npy", truth)
-    np.save("bad.npy", 1 - truth)
-    sentence = "Best at k=1 (Hamming): good; the difference to every other model exceeds the bootstrap noise."
-    assert sentence in run("t.npy", "good.npy", "bad.npy", columns=200).stdout
+@pytest.mark.parametrize("columns", [30, 43])
+def test_a_narrow_terminal_loses_no_numbers(folder, monkeypatch, columns):
+    wide = run("true.csv", "broad.csv", "deep.csv").stdout
+    table = [cells(wide, name) for name in ("model", "broad", "deep")]
+    narrow = run_in_terminal(monkeypatch, "true.csv", "broad.csv", "deep.csv", columns=columns)
+    assert cells(narrow, "model")[:2] == ["broad", "deep"]
+    for title, *losses in zip(*table, strict=True):
+        assert cells(narrow, title)[:2] == losses
+
+
+def test_a_terminal_too_narrow_for_either_table(folder, monkeypatch):
+    names = [f"a_rather_long_name_of_a_model_{i}" for i in range(3)]
+    for name in names:
+        Path(f"{name}.csv").write_text(BROAD)
+    output = run_in_terminal(monkeypatch, "true.csv", *(f"{name}.csv" for name in names), columns=30)
+    assert [len(cells(output, name)) for name in names] == [4, 4, 4]  # losses at k = 1, 2, 3 and the area
+
+
+# Notes: who is best, and how sure that is
+
+
+@pytest.fixture
+def three_models(folder):
+    """A perfect model, one that is nearly so, and one that is all wrong."""
+    truth = np.random.default_rng(0).integers(2, size=(500, 4))
+    near = truth.copy()
+    near[0, 0] = 1 - near[0, 0]
+    for name, labels in {"t": truth, "good": truth, "near": near, "bad": 1 - truth}.items():
+        np.save(f"{name}.npy", labels)
+
+
+def notes(*arguments):
+    return run(*arguments, columns=200).stdout
+
+
+def test_clear_differences(three_models):
+    sentence = "Best at k=1 (Hamming): good; the 95% bootstrap intervals of all differences to it exclude 0.\n"
+    assert sentence in notes("t.npy", "good.npy", "bad.npy")
+
+
+def test_differences_that_are_not_clear(three_models):
+    sentence = "Best at k=4 (subset 0/1): good; not told apart from it by the 95% bootstrap interval: near.\n"
+    assert sentence in notes("t.npy", "good.npy", "near.npy", "bad.npy")
+
+
+def test_no_bootstrap_no_word_about_it(three_models):
+    output = notes("t.npy", "good.npy", "bad.npy", "--bootstrap", 0)
+    assert "Best at k=1 (Hamming): good.\n" in output
+    assert "bootstrap" not in output
+
+
+def test_few_bootstrap_samples_are_no_evidence(three_models):
+    output = notes("t.npy", "good.npy", "bad.npy", "--bootstrap", 1)
+    assert "Best at k=1 (Hamming): good.\n" in output
+    assert "Too few to say how sure the differences are: 1 bootstrap sample, expected at least 100.\n" in output
+    assert "exclude 0" in notes("t.npy", "good.npy", "bad.npy", "--bootstrap", 100)
+
+
+@pytest.mark.parametrize(("n_rows", "size"), [(1, "1 row"), (9, "9 rows")])
+def test_few_rows_are_no_evidence(folder, n_rows, size):
+    np.save("t.npy", np.ones((n_rows, 1)))
+    np.save("good.npy", np.ones((n_rows, 1)))
+    np.save("bad.npy", np.zeros((n_rows, 1)))
+    output = notes("t.npy", "good.npy", "bad.npy")
+    assert f"{size}, 1 label, hard predictions" in output
+    assert "Best at k=1 (Hamming): good.\n" in output
+    assert f"Too few to say how sure the differences are: {size}, expected at least 10.\n" in output
+
+
+def test_polynomial_notes_speak_of_the_columns_shown(three_models):
+    output = notes("t.npy", "good.npy", "bad.npy", "--family", "polynomial")
+    assert "Best at alpha=1 (Hamming): good; the 95% bootstrap intervals of all differences to it exclude 0." in output
+    assert "Best at alpha=inf (subset 0/1): good; bootstrap intervals end at alpha=1000.\n" in output
+
+
+def test_notes_speak_of_the_parameters_asked_for(three_models):
+    output = notes("t.npy", "good.npy", "bad.npy", "--parameters", "2,3", "--bootstrap", 0)
+    assert [line for line in output.splitlines() if "Best" in line] == ["Best at k=2: good.", "Best at k=3: good."]
 
 
 # Options
@@ -149,7 +220,9 @@ def test_scores_stay_soft_and_a_note_says_so(folder):
     result = run("true.csv", "scores.csv")
     assert "*0.1083" in cells(result.stdout, "scores")  # (0.1 + 0.4 + 0.8) / 12
     assert "soft predictions" in result.stdout
-    assert result.stderr.startswith("note: some predictions are scores")
+    assert "The baseline (all irrelevant) is hard: scores do not compare with it." in result.stdout
+    assert "No model beats" not in result.stdout
+    assert result.stderr.startswith("note: the predictions are scores")
     assert "--threshold" in result.stderr
     assert "--soft" in result.stderr
 
@@ -160,8 +233,9 @@ def test_soft_says_nothing(folder):
     assert result.stdout == run("true.csv", "scores.csv").stdout
 
 
-def test_mixing_hard_and_soft_is_a_clean_warning(folder):
-    result = run("true.csv", "scores.csv", "broad.csv", "--soft")
+@pytest.mark.parametrize("options", [[], ["--soft"]])
+def test_mixing_hard_and_soft_is_a_clean_warning(folder, options):
+    result = run("true.csv", "scores.csv", "broad.csv", *options)
     assert result.exit_code == 0
     assert result.stderr.startswith("warning: ")
     assert result.stderr.count("\n") == 1
@@ -173,6 +247,32 @@ def test_weights(folder):
     Path("weighted.csv").write_text("\n".join(rows))
     result = run("weighted.csv", "broad.csv", "--weights", "w")
     assert "*0.1667" in cells(result.stdout, "broad")  # one label of the last two rows
+
+
+def test_a_prediction_may_carry_the_weights_too(folder):
+    for name in ("true", "broad"):
+        path = Path(f"{name}.csv")
+        first, *rest = path.read_text().splitlines()
+        path.write_text("\n".join([f"{first},w", *(f"{line},2" for line in rest)]))
+    assert "*0.2500" in cells(run("true.csv", "broad.csv", "--weights", "w").stdout, "broad")
+
+
+def test_bad_weights_name_file_line_and_column(folder):
+    rows = [line + weight for line, weight in zip(TRUE.splitlines(), (",w", ",0", ",0", ",-1", ",1"), strict=True)]
+    Path("weighted.csv").write_text("\n".join(rows))
+    files = ("weighted.csv", "broad.csv")
+    message = "weighted.csv, line 4, column 'w': expected a weight, 0 or more and at most 1e+300; got -1.0."
+    assert_fails(message, *files, "--weights", "w")
+    assert_fails("weighted.csv: 'id' is the id column", *files, "--weights", "id")
+
+
+def test_header(folder):
+    Path("t.csv").write_text("0,1\n1,0\n")
+    assert_fails(
+        "The first line of t.csv, 0,1, may be a header or labels; say --header or --no-header.", *["t.csv"] * 2
+    )
+    assert "1 row, 2 labels" in run("t.csv", "t.csv", "--header").stdout
+    assert "2 rows, 2 labels" in run("t.csv", "t.csv", "--no-header").stdout
 
 
 def test_id_column(folder):
@@ -208,7 +308,10 @@ def test_version_and_help():
     runner = CliRunner()
     assert runner.invoke(app, ["--version"]).stdout == f"choral {choral.__version__}\n"
     assert "evaluate" in runner.invoke(app, ["--help"]).stdout
-    assert "--threshold" in runner.invoke(app, ["evaluate", "--help"]).stdout
+    text = runner.invoke(app, ["evaluate", "--help"], env={"COLUMNS": "80"}).stdout
+    assert "--threshold NUMBER" in text
+    assert "header" in text
+    assert not any(word in text for word in ("<", "list[", "Path", "bool"))  # types are for programmers
 
 
 def test_no_command_is_a_question_for_help():
@@ -251,6 +354,21 @@ def test_plot(folder, name, start):
     assert Path(name).read_bytes().startswith(start)
 
 
+@pytest.mark.parametrize("name", ["模型", "$x$\x1b[31m", os.fsdecode(b"\xff")])
+def test_odd_names_in_outputs(folder, name):
+    pytest.importorskip("matplotlib")
+    try:
+        Path(f"{name}.csv").write_text(BROAD)
+    except OSError:
+        pytest.skip("the file system does not take such names")
+    result = run("true.csv", f"{name}.csv", "deep.csv", "--csv", "out.csv", "--plot", "out.svg")
+    assert result.exit_code == 0, result.output
+    glyphs = "warning: the font of the plot lacks some characters of the names.\n"
+    assert result.stderr == (glyphs if name == "模型" else "")
+    assert read_csv("out.csv")[0]["model"] == printable(name)
+    assert b"\x1b" not in Path("out.svg").read_bytes() + Path("out.csv").read_bytes()
+
+
 def test_plot_without_matplotlib(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     message = "matplotlib is not installed; try: pip install 'choral[plot]'"
@@ -273,9 +391,9 @@ def test_progress_moves_within_a_file(folder, monkeypatch):
 
     monkeypatch.setattr("choral.cli.evaluate.progress_bar", record)
     monkeypatch.setattr("choral.label_files.delimited.BLOCK_CELLS", 1000)
-    content = "0,1\n" * 20_000
+    content = "1,1\n" * 20_000
     Path("long.csv").write_text(content)
-    np.save("short.npy", np.tile([0, 1], (20_000, 1)))
+    np.save("short.npy", np.tile([1, 1], (20_000, 1)))
     run("long.csv", "short.npy", "--bootstrap", 0)
     assert shown[0] == (0, 1, "reading long.csv")
     steps = [done for done, total, what in shown if (total, what) == (len(content), "reading long.csv")]
@@ -341,17 +459,29 @@ def test_bad_arguments(folder):
     assert_fails("out.png is an input or named twice", *files, "--csv", "out.png", "--plot", "out.png")
 
 
-def test_threshold_is_a_number(folder):
-    assert_fails("--threshold must be a number; got nan", "true.csv", "scores.csv", "--threshold", "nan")
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--threshold", "abc", "--threshold must be a number; got 'abc'."),
+        ("--threshold", "nan", "--threshold must be a finite number; got 'nan'."),
+        ("--threshold", "-inf", "--threshold must be a finite number; got '-inf'."),
+        ("--bootstrap", "x", "--bootstrap must be a whole number from 0 to 100000; got 'x'."),
+        ("--bootstrap", "-1", "--bootstrap must be a whole number from 0 to 100000; got '-1'."),
+        ("--bootstrap", "100001", "--bootstrap must be a whole number from 0 to 100000; got '100001'."),
+        ("--seed", "1.5", "--seed must be a whole number from 0 to "),
+        ("--family", "normal", "--family must be binomial or polynomial; got 'normal'."),
+        ("--csv", "", "--csv must name a file; got ''."),
+        ("--plot", "", "--plot must name a file that ends in .png, .svg, .pdf; got ''."),
+    ],
+)
+def test_values_of_options(folder, option, value, message):
+    assert_fails(message, "true.csv", "scores.csv", option, value)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["evaluate", "true.csv"], "Missing argument 'PRED"),
-        (["evaluate", "true.csv", "broad.csv", "--bootstrap", "x"], "Invalid value for '--bootstrap'"),
-        (["evaluate", "true.csv", "broad.csv", "--bootstrap", "-1"], "Invalid value for '--bootstrap'"),
-        (["evaluate", "true.csv", "broad.csv", "--family", "normal"], "'binomial'"),
         (["evaluate", "true.csv", "broad.csv", "--csv"], "'--csv' requires an argument"),
         (["evaluate", "true.csv", "broad.csv", "--\x1b[31m\n"], r"--\x1b[31m"),
         (["judge"], "No such command 'judge'"),
@@ -386,19 +516,29 @@ def test_bad_files(folder):
     assert_fails(r"new\nline.txt: the file name must end in", "new\nline.txt", "broad.csv")
 
 
-def test_errors_name_the_file_they_are_about_alone(folder):
-    Path("a.csv").write_text(BROAD)  # the name is a letter of any message
-    Path("p.csv").write_text(BROAD.replace("4,1,1,0", "4,1,1,nan"))
-    result = run("true.csv", "a.csv", "p.csv")
-    assert "p is p.csv" in result.stderr
-    assert "a is a.csv" not in result.stderr
-
-
-def test_bad_values_name_file_row_and_label(folder):
+def test_bad_values_name_file_line_and_column(folder):
     Path("t.csv").write_text(TRUE.replace("3,0,0,1", "3,0,0,7"))
-    assert_fails("y_true is t.csv; row 2 has the id '3'; label 2 is 'c'", "t.csv", "broad.csv")
+    assert_fails("error: t.csv, line 4, column 'c': expected 0 or 1; got 7.0.\n", "t.csv", "broad.csv")
     Path("p.csv").write_text(DEEP.replace("1,0,0,4", "1,0,-3,4"))
-    assert_fails("p is p.csv; row 3 has the id '4'; label 0 is 'a'", "true.csv", "p.csv")
+    assert_fails("error: p.csv, line 2, column 'a': expected a number in [0, 1]; got -3.0.\n", "true.csv", "p.csv")
+    np.save("p.npy", np.array([[0, 1], [1, np.nan]]))
+    np.save("t.npy", np.eye(2))
+    message = "error: p.npy, row 2 (counted from 1), column 2: expected a number{}; got nan.\n"
+    assert_fails(message.format(" in [0, 1]"), "t.npy", "p.npy")
+    assert_fails(message.format(""), "t.npy", "p.npy", "--threshold", 0)
+
+
+def test_links_in_a_circle(folder):
+    Path("loop.csv").symlink_to("loop.csv")
+    assert_fails("loop.csv does not exist; expected a file.", "loop.csv", "broad.csv")
+    assert_fails("loop.csv cannot be written", "true.csv", "broad.csv", "--csv", "loop.csv")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder in which not even root can make files")
+def test_no_output_where_one_of_two_is_not_possible(folder):
+    pytest.importorskip("matplotlib")
+    assert_fails("/proc/x.png cannot be written", "true.csv", "broad.csv", "--csv", "out.csv", "--plot", "/proc/x.png")
+    assert not Path("out.csv").exists()
 
 
 def test_too_little_memory(folder, monkeypatch):
@@ -483,6 +623,16 @@ def test_closed_pipe_is_no_error(folder):
     os.close(write)
     assert "choral: error" not in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [["evaluate", "true.csv", "broad.csv"], ["--help"], ["--version"]])
+def test_full_disk_behind_standard_output(folder, arguments):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "choral", *arguments]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert result.stderr == "choral: error: standard output cannot be written: No space left on device.\n"
+    assert result.returncode == 2
 
 
 @pytest.mark.parametrize("module", ["typer", "rich"])

@@ -1,5 +1,6 @@
 """Label matrices from files: what is read, how tables are aligned, and what is refused in which words."""
 
+import re
 import struct
 import zipfile
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from choral.label_files import LabelTable, align, read_labels
+from choral.label_files import LabelTable, align, check_scores, check_truth, check_weights, read_labels
 
 LABELS = np.array([[0, 1, 1], [1, 0, 0]])
 
@@ -84,6 +85,35 @@ def test_numeric_label_names_beside_an_id_column(write):
     assert read_labels(write("t.csv", "id,0,1\nx,1,0\n")).labels == ("0", "1")
 
 
+@pytest.mark.parametrize("names", ["0,1,2", " 0 , 1 , 2 ", '"0","1","2"'])
+def test_numbers_of_the_columns_are_a_header(write, names):
+    table = read_labels(write("t.csv", f"{names}\n1,0,0\n"))  # as pandas writes a frame without names
+    assert table.labels == ("0", "1", "2")
+    np.testing.assert_array_equal(table.values, [[1, 0, 0]])
+
+
+@pytest.mark.parametrize("first", ["0", "0,1"])
+def test_a_first_line_that_may_be_names_or_labels(write, first):
+    path = write("t.csv", f"{first}\n{first}\n")
+    assert_refused(
+        path, rf"The first line of .*t\.csv, {first}, may be a header or labels; say --header or --no-header"
+    )
+    assert read_labels(path, header=True).values.shape[0] == 1
+    assert read_labels(path, header=True).labels == tuple(first.split(","))
+    assert read_labels(path, header=False).values.shape[0] == 2
+    assert read_labels(path, header=False).labels is None
+
+
+@pytest.mark.parametrize("first", ["1", "1,0", "0.0,1.0", "0,1,1"])
+def test_other_numbers_are_labels(write, first):
+    assert read_labels(write("t.csv", f"{first}\n")).labels is None
+
+
+def test_what_the_caller_says_of_the_header_holds(write):
+    assert read_labels(write("t.csv", "101,102\n1,0\n"), header=True).labels == ("101", "102")
+    assert_refused(write("u.csv", "a,b\n1,0\n"), r"u\.csv, line 1, column 1: expected a number; got 'a'", header=False)
+
+
 def test_scores_and_nan_are_numbers(write):
     np.testing.assert_array_equal(read_labels(write("t.csv", "a,b\n0.25,nan\n")).values, [[0.25, np.nan]])
 
@@ -103,7 +133,7 @@ def test_progress_counts_bytes(write, monkeypatch, name, delimiter):
     monkeypatch.setattr("choral.label_files.delimited.BLOCK_CELLS", 2 * 10_000)
     content = f"0{delimiter}1\n" * 30_000  # three blocks, each a third of the bytes
     calls = []
-    read_labels(write(name, content), progress=lambda *call: calls.append(call))
+    read_labels(write(name, content), progress=lambda *call: calls.append(call), header=False)
     done, totals = zip(*calls, strict=True)
     assert totals == (120_000,) * 3
     assert done == pytest.approx([40_000, 80_000, 120_000], abs=8192)  # Python reads ahead that much
@@ -117,9 +147,9 @@ def test_progress_counts_bytes(write, monkeypatch, name, delimiter):
         ("\n\n", r"t\.csv is empty\."),
         ("a,b\n", r"t\.csv has a header but no rows\."),
         ("a,b\n0,1\n0\n", r"t\.csv, line 3: expected 2 columns; got 1\."),
-        ("0,1\n0,1,1\n", r"line 2: expected 2 columns; got 3\."),
+        ("1,1\n0,1,1\n", r"line 2: expected 2 columns; got 3\."),
         ("a,b\n0,1\n0,yes\n", r"line 3, column 'b': expected a number; got 'yes'\."),
-        ("0,1\n0,yes\n", r"line 2, column 2: expected a number; got 'yes'\."),
+        ("1,1\n0,yes\n", r"line 2, column 2: expected a number; got 'yes'\."),
         ("id,a\nx,0\ny,\n", r"line 3, column 'a': expected a number; the cell is empty\."),
         ("a,b\n0,1\n\n1,1\n", r"line 3: the line is empty; only the last lines may be\."),
         ("a,b,a\n0,1,1\n", r"column names must be distinct; 'a' occurs 2 times\."),
@@ -139,7 +169,85 @@ def test_bad_table(write, content, message):
 def test_weights_that_are_not_there(write):
     six = write("t.csv", "a,b,c,d,e,f\n0,1,1,0,0,0\n")
     assert_refused(six, r"has no column 'w' for the weights; it has 'a', .*'e' and 1 more\.", weight_column="w")
-    assert_refused(write("u.csv", "0,1\n"), r"has no header, so no column 'w'", weight_column="w")
+    assert_refused(write("u.csv", "1,1\n"), r"has no header, so no column 'w'", weight_column="w")
+
+
+def test_weights_are_not_the_ids(write):
+    path = write("t.csv", "id,a\n1,0\n")
+    assert_refused(path, r"t\.csv: 'id' is the id column; the weights need a column of their own\.", weight_column="id")
+
+
+def test_ignored_column(write):
+    path = write("t.csv", "a,w,id,b\n0,none,x,1\n1,none,y,0\n")
+    table = read_labels(path, ignored_column="w")
+    np.testing.assert_array_equal(table.values, [[0, 1], [1, 0]])
+    assert (table.labels, table.ids) == (("a", "b"), ("x", "y"))
+    assert read_labels(write("u.csv", "a,b\n0,1\n"), ignored_column="w").labels == ("a", "b")
+    write("t.csv", "a,w,id,b\n0,none,x,1\n1,none,y,?\n")
+    assert_refused(path, r"line 3, column 'b': expected a number; got '\?'", ignored_column="w")
+
+
+# Values
+
+
+def test_values_that_are_right():
+    check_truth(table(LABELS))
+    check_truth(table(LABELS == 1))
+    check_truth(LabelTable(sparse.csr_array(LABELS)))
+    check_scores(table([[0.0, 0.5, 1.0]]))
+    check_scores(table([[-7, 0.5, np.inf]]), of_any_range=True)
+    check_weights(table(LABELS, weights=np.array([0.0, 2.5])), "w")
+    check_weights(table(LABELS), "w")
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ("id,a,b\nx,0,1\ny,1,0.5\n", r"t\.csv, line 3, column 'b'"),
+        ("1,1\n1,0.5\n", r"t\.csv, line 2, column 2"),
+        ('id,a\n"x\ny",0.5\n', r"t\.csv, line 3, column 'a'"),  # the only row ends there
+        ('id,a\n"x\ny",1\n"z\n",0.5\n', r"t\.csv, row 2 \(counted from 1\), column 'a'"),
+    ],
+)
+def test_place_of_a_wrong_value(write, content, place):
+    with pytest.raises(ValueError, match=rf"{place}: expected 0 or 1; got 0\.5\."):
+        check_truth(read_labels(write("t.csv", content)))
+
+
+def test_a_wrong_value_in_the_first_line_may_be_a_name(write):
+    with pytest.raises(
+        ValueError, match=r"line 1, column 1: .*; got 101\.0 \(if this line is a header, say --header\)\."
+    ):
+        check_scores(read_labels(write("t.csv", "101,102\n1,0\n")))
+
+
+def test_the_first_wrong_value_of_many(monkeypatch):
+    monkeypatch.setattr("choral.label_files.values.BLOCK_CELLS", 20)
+    values = np.zeros((50, 4))
+    values[[30, 31, 31], [2, 0, 3]] = 2, 3, 4
+    message = r"pred\.csv, row 31 \(counted from 1\), column 3: expected a number in \[0, 1\]; got 2\.0\."
+    for matrix in (values, np.asfortranarray(values), sparse.csr_array(values)):
+        with pytest.raises(ValueError, match=message):
+            check_scores(LabelTable(matrix, source="pred.csv"))
+
+
+def test_nan_is_never_a_score():
+    for of_any_range, expected in ((False, r"a number in \[0, 1\]"), (True, "a number")):
+        with pytest.raises(ValueError, match=rf"column 2: expected {expected}; got nan\."):
+            check_scores(table([[0.5, np.nan]]), of_any_range=of_any_range)
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, 1e301])
+def test_wrong_weight(weight):
+    weighted = table(LABELS, weights=np.array([1.0, weight]))
+    expected = "expected a weight, 0 or more and at most 1e+300"
+    with pytest.raises(ValueError, match=re.escape(f"row 2 (counted from 1), column 'w': {expected}; got {weight}.")):
+        check_weights(weighted, "w")
+
+
+def test_weights_that_are_all_zero():
+    with pytest.raises(ValueError, match=r"pred\.csv, column 'w': all weights are 0; expected one above 0\."):
+        check_weights(table(LABELS, weights=np.zeros(2)), "w")
 
 
 # Any file
@@ -154,6 +262,15 @@ def test_no_file(tmp_path):
     assert_refused(tmp_path / "t.csv", r"t\.csv does not exist; expected a file\.")
     (tmp_path / "folder.csv").mkdir()
     assert_refused(tmp_path / "folder.csv", r"folder\.csv is a folder or a device; expected a file\.")
+
+
+def test_links_in_a_circle(tmp_path):
+    (tmp_path / "t.csv").symlink_to(tmp_path / "t.csv")
+    assert_refused(tmp_path / "t.csv", r"t\.csv does not exist; expected a file\.")
+
+
+def test_name_too_long(tmp_path):
+    assert_refused(tmp_path / f"{'x' * 300}.csv", r"x\.csv cannot be read: File name too long\.")
 
 
 def test_unreadable_file(write, monkeypatch):
@@ -211,7 +328,7 @@ def test_pickles_stay_closed(tmp_path, capsys):
         (npy_header((2, 2)) + bytes(31), r"damaged: its header announces 32 bytes, there are 31\."),
         (npy_header((2, 2)) + bytes(33), r"damaged: its header announces 32 bytes, there are 33\."),
         (npy_header((4,)) + bytes(32), r"must be 2-dimensional; got shape \(4,\)\."),
-        (npy_header((-1, 4)) + bytes(32), r"must be 2-dimensional; got shape \(-1, 4\)\."),
+        (npy_header((-1, 4)) + bytes(32), r"is damaged: its header announces the shape \(-1, 4\)\."),
         (npy_header((2, 2), "<c16") + bytes(64), r"must hold numbers or booleans; got the type complex128\."),
         (npy_header((0, 2)), r"at least one of each; got shape \(0, 2\)\."),
         (
@@ -240,7 +357,9 @@ def test_arrays_have_no_weights(write, name):
 # NPZ
 
 
-@pytest.mark.parametrize("arrays", [{"any": LABELS}, {"y": LABELS, "x": LABELS[0]}, {"arr_0": LABELS, "x": [1]}])
+@pytest.mark.parametrize(
+    "arrays", [{"any": LABELS}, {"y": LABELS, "x": LABELS[0]}, {"arr_0": LABELS, "x": [1]}, {"y": LABELS, "arr_0": [1]}]
+)
 def test_dense_npz(write_npz, arrays):
     np.testing.assert_array_equal(read_labels(write_npz(**arrays)).values, LABELS)
 
@@ -346,13 +465,18 @@ def test_parquet(write_parquet):
     [
         ({"a": ["yes", "no"]}, r"column 'a': expected numbers or booleans; got the type string\."),
         ({"a": [[1], [0]]}, r"column 'a': expected numbers or booleans; got the type list"),
-        ({"a": [1, None]}, r"column 'a': expected no missing values; row 1 is empty\."),
+        ({"a": [1, None]}, r"column 'a': expected no missing values; row 2 \(counted from 1\) is empty\."),
         ({"id": ["x", "x"], "a": [0, 1]}, r"ids must be distinct; 'x' occurs 2 times\."),
         ({"id": ["x", "y"]}, r"at least one of each; got shape \(2, 0\)\."),
     ],
 )
 def test_bad_parquet(write_parquet, columns, message):
     assert_refused(write_parquet(columns), message)
+
+
+def test_parquet_with_an_ignored_column(write_parquet):
+    path = write_parquet({"a": [0, 1], "w": ["x", None]})
+    assert read_labels(path, ignored_column="w").labels == ("a",)
 
 
 def test_parquet_that_unfolds(write_parquet):
@@ -427,8 +551,8 @@ ROW = [[0] * 7]
             table([[0]]),
             r"cannot be matched: t has ids, pred\.csv has none\.",
         ),
-        (table([[0, 0]], source="t"), table([[0]]), r"pred\.csv has 1 labels, t has 2\."),
-        (table([[0], [1]], source="t"), table([[0]]), r"pred\.csv has 1 rows, t has 2\."),
+        (table([[0, 0]], source="t"), table([[0]]), r"pred\.csv has 1 label, t has 2\."),
+        (table([[0], [1]], source="t"), table([[0]]), r"pred\.csv has 1 row, t has 2\."),
     ],
 )
 def test_tables_that_do_not_match(truth, prediction, message):

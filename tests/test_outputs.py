@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -95,9 +96,35 @@ def test_only_regular_files_are_replaced(tmp_path, target):
 
 
 def test_folder_without_permission(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
-    with pytest.raises(PermissionError, match=r"out\.csv cannot be written: its folder does not permit it\."):
+    def refuse(*args, **kwargs):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "touch", refuse)  # root may write anywhere
+    with pytest.raises(PermissionError, match=r"out\.csv cannot be written: Permission denied\."):
         check_output(tmp_path / "out.csv")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a folder in which not even root can make files")
+def test_folder_in_which_nobody_can_make_files():
+    with pytest.raises(OSError, match=r"/proc/out\.csv cannot be written: "):
+        check_output("/proc/out.csv")
+
+
+def test_asking_leaves_no_trace(tmp_path):
+    check_output(tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_to_itself_is_not_replaced(tmp_path):
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    with pytest.raises(OSError, match=r"loop\.csv cannot be written: it exists and is not a regular file\."):
+        check_output(loop)
+
+
+def test_name_too_long(tmp_path):
+    with pytest.raises(OSError, match=r"x\.csv cannot be written: File name too long\."):
+        check_output(tmp_path / f"{'x' * 300}.csv")
 
 
 def test_full_disk_names_the_file(tmp_path):

@@ -18,15 +18,24 @@ def check_output(path: str | os.PathLike[str]) -> Path:
     FileNotFoundError: no such folder/curves.csv cannot be written: its folder does not exist.
     """
     target = Path(os.path.realpath(path))  # a link stays a link, the file it points to is replaced
-    if target.exists() and not target.is_file():  # replacing /dev/null or a folder helps nobody
-        raise OSError(f"{path} cannot be written: it exists and is not a regular file.")
-    if not target.parent.exists():
-        raise FileNotFoundError(f"{path} cannot be written: its folder does not exist.")
-    if not target.parent.is_dir():
-        raise NotADirectoryError(f"{path} cannot be written: {target.parent} is not a folder.")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise PermissionError(f"{path} cannot be written: its folder does not permit it.")
+    try:
+        if target.is_symlink() or (target.exists() and not target.is_file()):
+            # a link that leads nowhere but to itself; replacing /dev/null or a folder helps nobody
+            raise FileExistsError("it exists and is not a regular file")
+        if not target.parent.exists():
+            raise FileNotFoundError("its folder does not exist")
+        if not target.parent.is_dir():
+            raise NotADirectoryError(f"{target.parent} is not a folder")
+        probe = _beside(target)
+        probe.touch(exist_ok=False)  # permissions do not tell all: root may write everywhere, but not to /proc
+        probe.unlink()
+    except OSError as error:
+        raise type(error)(f"{path} cannot be written: {error.strerror or error}.") from error
     return target
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".choral-{secrets.token_hex(8)}.tmp")
 
 
 @contextmanager
@@ -46,7 +55,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         Open for writing, in the folder of ``path``.
     """
     target = check_output(path)
-    temporary = target.with_name(f".choral-{secrets.token_hex(8)}.tmp")
+    temporary = _beside(target)
     try:
         # not tempfile: its files are private to the user, an output follows the umask like any other
         with open(temporary, "xb") as file:

@@ -10,12 +10,12 @@ import typer
 
 import choral
 from choral.cli.console import CommandGroup
-from choral.cli.evaluate import evaluate_files
+from choral.cli.evaluate import EPILOG, evaluate_files
 
 __all__ = ["app"]
 
-app = typer.Typer(cls=CommandGroup, add_completion=False, pretty_exceptions_enable=False)
-app.command("evaluate")(evaluate_files)
+app = typer.Typer(cls=CommandGroup, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command("evaluate", epilog=EPILOG)(evaluate_files)
 
 
 def _print_version(wanted: bool) -> None:

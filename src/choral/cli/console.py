@@ -1,6 +1,8 @@
-"""What every command shares: errors in one line, text that is safe to print, and a progress bar."""
+"""What every command shares: errors and warnings in one line, text that is safe to print, and a progress bar."""
 
+import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,7 +27,11 @@ class CommandGroup(TyperGroup):
 
     def main(self, *args: Any, **options: Any) -> Any:
         try:  # not standalone: else typer draws a box of several lines around an error
-            status = super().main(*args, **options | {"standalone_mode": False})
+            with standard_output():  # of the help, say: invoke() sees to the commands
+                status = super().main(*args, **options | {"standalone_mode": False})
+        except OSError as error:
+            typer.echo(f"choral: error: {error}", err=True)
+            status = 2
         except UsageError as error:
             message = " ".join(error.format_message().split())
             command = error.ctx.command_path if error.ctx else "choral"
@@ -50,6 +56,32 @@ def errors_in_one_line() -> Iterator[None]:
     except (ValueError, OSError, ModuleNotFoundError) as error:
         typer.echo(f"choral: error: {printable(str(error))}", err=True)
         raise typer.Exit(2) from error
+
+
+@contextmanager
+def standard_output() -> Iterator[None]:
+    """Say what could not be written; the name of a file is nowhere in the error."""
+    try:
+        yield
+        print(end="", flush=True)  # unlike sys.stdout.flush(), content with a closed output
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # what is left in the buffer would be tried again, and complained about by Python, at the very end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OSError(f"standard output cannot be written: {error.strerror or error}.") from error
+
+
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """Print the warnings for users after the work, each once; the many about glyphs of a font as one."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    messages = [str(warning.message) for warning in caught]
+    lacking = "the font of the plot lacks some characters of the names."
+    for message in dict.fromkeys(lacking if text.startswith("Glyph ") else text for text in messages):
+        typer.echo(f"warning: {printable(message)}", err=True)
 
 
 def printable(text: str) -> str:

@@ -1,11 +1,8 @@
 """``choral evaluate``: files of labels in, losses out."""
 
 import json
-import math
-import re
-import warnings
+import os
 from collections.abc import Callable
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,26 +12,30 @@ import typer
 import choral
 from choral._optional import require
 from choral._outputs import check_output
-from choral.cli.console import printable, progress_bar
+from choral.cli.console import printable, progress_bar, standard_output, warnings_in_one_line
 from choral.cli.evaluation_output import PLOT_SUFFIXES, print_evaluation, write_csv, write_plot
+from choral.cli.parsing import parse_count, parse_family, parse_number, parse_parameters
 from choral.evaluation import Evaluation, Progress
-from choral.label_files import LabelTable, align, read_labels
+from choral.label_files import LabelTable, align, check_scores, check_truth, check_weights, read_labels
 
+MOST_SAMPLES = 100_000
+LARGEST_SEED = 2**64 - 1
 
-class Family(StrEnum):
-    """The families of losses between Hamming and subset 0/1."""
-
-    binomial = "binomial"
-    polynomial = "polynomial"
+EPILOG = """
+The first line of a CSV or TSV file is a header if it is not all numbers, or is 0,1,2 and so on. Labels are matched by
+the names in the headers, by position where a file has none; rows by the id column, by position where no file has one.
+Of an NPZ file the only array is read, or the one called y or arr_0, or a matrix of scipy.sparse.save_npz. A file of 0
+and 1, or of true and false, is hard labels; any other is scores.
+"""
 
 
 def evaluate_files(
-    truth: Annotated[Path, typer.Argument(metavar="TRUE", help="True labels: .csv, .tsv, .npy, .npz or .parquet.")],
-    predictions: Annotated[
-        list[Path], typer.Argument(metavar="PRED", help="Predicted labels or scores, one file per model.")
-    ],
-    threshold: Annotated[float | None, typer.Option(help="Make scores hard: 1 from this score on.")] = None,
-    soft: Annotated[bool, typer.Option("--soft", help="Keep scores as they are.")] = False,
+    truth: Annotated[Path, typer.Argument(metavar="TRUE", hidden=True)],
+    predictions: Annotated[list[Path], typer.Argument(metavar="PRED", hidden=True)],
+    threshold: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="Make scores of any range hard: 1 from this one on.")
+    ] = None,
+    soft: Annotated[bool, typer.Option("--soft", help="Keep scores as they are, without a note.")] = False,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column of TRUE with the weights of its rows.")
     ] = None,
@@ -42,71 +43,80 @@ def evaluate_files(
         str | None,
         typer.Option("--id", metavar="COLUMN", help="Column that names the rows; id by default, if there."),
     ] = None,
-    family: Annotated[Family, typer.Option(help="The losses between the two ends.")] = Family.binomial,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of CSV and TSV files holds names; found out by default.",
+            show_default=False,
+        ),
+    ] = None,
+    family: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="Losses between the ends: binomial (default) or polynomial.", show_default=False
+        ),
+    ] = "binomial",
     parameters: Annotated[
         str | None, typer.Option(metavar="1,2,5", help="Values of k or alpha; inf is an alpha.")
     ] = None,
-    bootstrap: Annotated[int, typer.Option(min=0, help="Bootstrap samples; 0 for no intervals.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
+    bootstrap: Annotated[
+        str, typer.Option(metavar="N", help="Bootstrap samples, 1000 by default; 0: no intervals.", show_default=False)
+    ] = "1000",
+    seed: Annotated[
+        str, typer.Option(metavar="N", help="Seed of the bootstrap, 0 by default.", show_default=False)
+    ] = "0",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the table.")] = False,
-    csv_path: Annotated[Path | None, typer.Option("--csv", metavar="OUT", help="Write the curves as a table.")] = None,
-    plot_path: Annotated[
-        Path | None, typer.Option("--plot", metavar="OUT.png|svg|pdf", help="Draw the curves.")
+    csv_path: Annotated[
+        str | None, typer.Option("--csv", metavar="OUT", help="Write curves and intervals as a CSV file.")
     ] = None,
+    plot_path: Annotated[str | None, typer.Option("--plot", metavar="OUT.png|svg|pdf", help="Draw the curves.")] = None,
 ) -> None:
-    """Compare predictions with the truth, from Hamming loss to subset 0/1 loss."""
+    """Compare predictions with the truth, from Hamming loss to subset 0/1 loss.
+
+    TRUE holds the true labels, each PRED the labels or scores that one model predicts: files with a row for each
+    sample and a column for each label, .csv, .tsv, .npy, .npz or .parquet.
+    """
     if threshold is not None and soft:
         raise ValueError("--threshold makes scores hard and --soft keeps them; expected one of the two.")
-    if threshold is not None and math.isnan(threshold):
-        raise ValueError("--threshold must be a number; got nan.")
+    n_bootstrap = parse_count("--bootstrap", bootstrap, MOST_SAMPLES)
     options = {
-        "family": family.value,
+        "family": parse_family(family),
         "parameters": None if parameters is None else parse_parameters(parameters),
-        "threshold": threshold,
-        "n_bootstrap": bootstrap,
-        "random_state": seed,
+        "threshold": None if threshold is None else parse_number("--threshold", threshold),
+        "n_bootstrap": n_bootstrap,
+        "random_state": parse_count("--seed", seed, LARGEST_SEED),
     }
     check_outputs(csv_path, plot_path, inputs=[truth, *predictions])
-    evaluation = _read_and_evaluate(truth, predictions, id_column, weights, options)
-    if csv_path is not None:
-        write_csv(evaluation, csv_path)
-    if plot_path is not None:
-        write_plot(evaluation, plot_path)
-    if not (soft or all(evaluation.profiles[name].is_hard for name in evaluation.models)):
+    with warnings_in_one_line():
+        evaluation = _read_and_evaluate(truth, predictions, id_column, weights, header, options)
+        if csv_path is not None:
+            write_csv(evaluation, Path(csv_path))
+        if plot_path is not None:
+            write_plot(evaluation, Path(plot_path))
+    if not soft and not any(evaluation.profiles[name].is_hard for name in evaluation.models):
         hint = "--threshold 0.5 makes them hard, --soft keeps them without this note"
-        typer.echo(f"note: some predictions are scores and are judged as such; {hint}.", err=True)
-    if as_json:
-        typer.echo(json.dumps(evaluation.to_dict(), indent=2))
-    else:
-        print_evaluation(evaluation)
+        typer.echo(f"note: the predictions are scores and are judged as such; {hint}.", err=True)
+    with standard_output():
+        if as_json:
+            typer.echo(json.dumps(evaluation.to_dict(), indent=2))
+        else:
+            print_evaluation(evaluation, n_bootstrap)
 
 
-def parse_parameters(text: str) -> list[float]:
-    """Read numbers separated by commas.
-
-    Examples
-    --------
-    >>> parse_parameters("1, 2.5,inf")
-    [1, 2.5, inf]
-    """
-    try:
-        numbers = [float(cell) for cell in text.split(",")]
-    except ValueError:
-        raise ValueError(f"--parameters must be numbers separated by commas; got {text!r}.") from None
-    return [int(number) if number.is_integer() else number for number in numbers]
-
-
-def check_outputs(csv_path: Path | None, plot_path: Path | None, inputs: list[Path]) -> None:
+def check_outputs(csv_path: str | None, plot_path: str | None, inputs: list[Path]) -> None:
     """Find out before the computing what would stop the writing after it."""
     if plot_path is not None:
-        if plot_path.suffix.lower() not in PLOT_SUFFIXES:
+        if Path(plot_path).suffix.lower() not in PLOT_SUFFIXES:
             expected = ", ".join(PLOT_SUFFIXES)
-            raise ValueError(f"--plot must name a file that ends in {expected}; got {str(plot_path)!r}.")
+            raise ValueError(f"--plot must name a file that ends in {expected}; got {plot_path!r}.")
         require("matplotlib", "plot")
-    taken = {path.resolve() for path in inputs}
+    if csv_path == "":
+        raise ValueError("--csv must name a file; got ''.")
+    taken = {os.path.realpath(path) for path in inputs}
     for path in (csv_path, plot_path):
         if path is not None:
-            target = check_output(path)
+            target = str(check_output(path))
             if target in taken:
                 raise ValueError(f"{path} is an input or named twice; an output needs a file of its own.")
             taken.add(target)
@@ -128,7 +138,7 @@ def name_models(paths: list[Path]) -> list[str]:
         str,
     ]
     for naming in namings:
-        names = [naming(path) for path in paths]
+        names = [printable(naming(path)) for path in paths]
         if len(set(names)) == len(names):
             return names
     twice = next(name for name in names if names.count(name) > 1)
@@ -140,45 +150,27 @@ def _read_and_evaluate(
     paths: list[Path],
     id_column: str | None,
     weight_column: str | None,
+    header: bool | None,
     options: dict[str, Any],
 ) -> Evaluation:
-    """Read, align and evaluate, with progress and warnings on stderr."""
-    files = dict(zip(name_models(paths), paths, strict=True))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        with progress_bar() as progress:
-            read = partial(_read_labels, progress, id_column or "id")
-            truth = read(truth_path, weight_column)
-            if id_column is not None and truth.ids is None:
-                raise ValueError(f"{truth_path} has no column {id_column!r} for the ids.")
-            predictions = {name: align(truth, read(path)).values for name, path in files.items()}
-            options = {**options, "sample_weight": truth.weights, "progress": progress}
-            try:
-                evaluation = choral.evaluate(truth.values, predictions, **options)
-            except ValueError as error:
-                raise ValueError(_with_files(str(error), truth, files)) from error
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"warning: {printable(message)}", err=True)
-    return evaluation
+    """Read, check, align and evaluate, with progress on stderr."""
+    names = name_models(paths)
+    with progress_bar() as progress:
+        read = partial(_read_labels, progress, id_column=id_column or "id", header=header)
+        truth = read(truth_path, weight_column=weight_column)
+        if id_column is not None and truth.ids is None:
+            raise ValueError(f"{truth_path} has no column {id_column!r} for the ids.")
+        check_truth(truth)
+        check_weights(truth, weight_column or "")
+        predictions = {}
+        for name, path in zip(names, paths, strict=True):
+            table = read(path, ignored_column=weight_column)
+            check_scores(table, of_any_range=options["threshold"] is not None)
+            predictions[name] = align(truth, table).values
+        return choral.evaluate(truth.values, predictions, sample_weight=truth.weights, progress=progress, **options)
 
 
-def _read_labels(show: Progress, id_column: str, path: Path, weight_column: str | None = None) -> LabelTable:
+def _read_labels(show: Progress, path: Path, **options: Any) -> LabelTable:
     what = f"reading {path.name}"
     show(0, 1, what)
-    return read_labels(
-        path,
-        id_column=id_column,
-        weight_column=weight_column,
-        progress=lambda done, total: show(done, total, what),
-    )
-
-
-def _with_files(message: str, truth: LabelTable, files: dict[str, Path]) -> str:
-    """Add to a message about arrays which files, ids and labels it is about."""
-    notes = [f"y_true is {truth.source}"] if "y_true" in message else []
-    notes += [f"{name} is {path}" for name, path in files.items() if repr(name) in message]
-    if place := re.search(r"(?<=\S)\[(\d+), (\d+)\]", message):
-        row, label = map(int, place.groups())
-        notes += [f"row {row} has the id {truth.ids[row]!r}"] if truth.ids else []
-        notes += [f"label {label} is {truth.labels[label]!r}"] if truth.labels else []
-    return f"{message} ({'; '.join(notes)})" if notes else message
+    return read_labels(path, progress=lambda done, total: show(done, total, what), **options)

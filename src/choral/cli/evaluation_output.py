@@ -2,7 +2,6 @@
 
 import csv
 import io
-import math
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ from rich.text import Text
 
 from choral._optional import require
 from choral._outputs import replacing
-from choral.cli.console import printable
+from choral.cli.evaluation_notes import make_notes
 from choral.evaluation import Evaluation
+from choral.measures.base import ROUNDING
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -48,77 +48,43 @@ def write_plot(evaluation: Evaluation, path: Path) -> None:
     require("matplotlib.pyplot", "plot").close(figure)  # pyplot would keep it for ever
 
 
-def print_evaluation(evaluation: Evaluation) -> None:
+def print_evaluation(evaluation: Evaluation, n_bootstrap: int) -> None:
     """Print the table of losses, then what to read from it."""
-    table = make_table(evaluation)
     console = Console(highlight=False)
-    if not console.is_terminal:  # whoever reads a pipe wants whole numbers, not a width
-        needed = console.measure(table, options=console.options.update(max_width=10_000)).maximum
-        console = Console(highlight=False, width=max(console.width, needed))
-    console.print(table, "")
-    for note in make_notes(evaluation):
-        console.print(Text(printable(note)))
+    table = make_table(evaluation)
+    if console.is_terminal and _width(table) > console.width:
+        table = min(table, make_table(evaluation, row_per_loss=True), key=_width)
+    # a table is never narrower than its numbers: rich would leave some out, a terminal just breaks the lines
+    Console(highlight=False, width=max(console.width, _width(table))).print(table, "")
+    for note in make_notes(evaluation, n_bootstrap):
+        console.print(Text(note))
 
 
-def make_table(evaluation: Evaluation) -> Table:
-    """Tabulate losses by model, the best ones of each column marked, the baseline set apart."""
+def _width(table: Table) -> int:
+    console = Console(width=10_000)
+    return console.measure(table).maximum
+
+
+def make_table(evaluation: Evaluation, *, row_per_loss: bool = False) -> Table:
+    """Tabulate losses by model, the best ones marked, the baseline last; a row for each model or for each loss."""
     summary = evaluation.summary()
-    best = [min(summary.rows[name][i] for name in evaluation.models) for i in range(len(summary.columns))]
+    least = [min(summary.rows[name][i] for name in evaluation.models) for i in range(len(summary.columns))]
+    rows = []
+    for name in [*evaluation.models, evaluation.baseline]:
+        style = "dim" if name == evaluation.baseline else ""
+        losses = [
+            Text(f"*{loss:.4f}", style="bold")
+            if name in evaluation.models and loss <= best + ROUNDING
+            else Text(f"{loss:.4f}", style=style)
+            for loss, best in zip(summary.rows[name], least, strict=True)
+        ]
+        rows.append([Text(name, style=style), *losses])
+    grid = [[Text("model"), *map(Text, summary.columns)], *rows]
+    if row_per_loss:
+        grid = [list(column) for column in zip(*grid, strict=True)]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("model", overflow="fold")
-    for column in summary.columns:
-        table.add_column(column, justify="right", no_wrap=True, min_width=7)
-    for name in evaluation.models:
-        losses = zip(summary.rows[name], best, strict=True)
-        cells = [_format_loss(loss, is_best=loss == least) for loss, least in losses]
-        table.add_row(Text(printable(name)), *cells, end_section=name == evaluation.models[-1])
-    baseline = [_format_loss(loss, is_best=False) for loss in summary.rows[evaluation.baseline]]
-    table.add_row(Text(printable(evaluation.baseline)), *baseline, style="dim")
+    for index, cell in enumerate(grid[0]):
+        table.add_column(cell, justify="right" if index else "left", no_wrap=True, min_width=7)
+    for index, cells in enumerate(grid[1:], start=1):
+        table.add_row(*cells, end_section=not row_per_loss and index == len(evaluation.models))
     return table
-
-
-def _format_loss(loss: float, *, is_best: bool) -> Text:
-    return Text(f"*{loss:.4f}", style="bold") if is_best else Text(f"{loss:.4f}")
-
-
-def make_notes(evaluation: Evaluation) -> list[str]:
-    """Say what was judged, which model is best at each end, and how sure that is."""
-    hard = {evaluation.profiles[name].is_hard for name in evaluation.models}
-    kind = "hard and soft" if len(hard) == 2 else "hard" if hard == {True} else "soft"
-    notes = [
-        f"{evaluation.n_rows} rows, {evaluation.n_labels} labels, {kind} predictions; "
-        "lower is better, * marks the best model."
-    ]
-    summary = evaluation.summary()
-    beaten = [
-        column
-        for i, column in enumerate(summary.columns)
-        if summary.rows[evaluation.baseline][i] <= min(summary.rows[name][i] for name in evaluation.models)
-    ]
-    if beaten:
-        notes.append(f"No model beats the baseline ({evaluation.baseline}) in: {', '.join(beaten)}.")
-    if len(evaluation.models) > 1:
-        ends = dict.fromkeys([0, len(evaluation.parameters) - 1])
-        notes += [_describe_best(evaluation, end) for end in ends]
-    return notes
-
-
-def _describe_best(evaluation: Evaluation, index: int) -> str:
-    """Name the best model at one parameter and those that the bootstrap cannot tell from it."""
-    best = evaluation.best[index]
-    sentence = f"Best at {_describe_parameter(evaluation, index)}: {best}"
-    if evaluation.differences is None:
-        return f"{sentence}."
-    others = [name for name in evaluation.models if name != best]
-    near = [name for name in others if evaluation.differences[name].lower[index] <= 0]
-    if not near:
-        return f"{sentence}; the difference to every other model exceeds the bootstrap noise."
-    return f"{sentence}; within bootstrap noise of it: {', '.join(near)}."
-
-
-def _describe_parameter(evaluation: Evaluation, index: int) -> str:
-    value = evaluation.parameters[index]
-    is_binomial = evaluation.family == "binomial"
-    subset = evaluation.n_labels if is_binomial else math.inf
-    end = " (Hamming)" if value == 1 else " (subset 0/1)" if value == subset else ""
-    return f"{'k' if is_binomial else 'alpha'}={value:g}{end}"

@@ -6,5 +6,6 @@ whatever is wrong with a file is one line that says where.
 
 from choral.label_files.reading import read_labels
 from choral.label_files.table import LabelTable, align
+from choral.label_files.values import check_scores, check_truth, check_weights
 
-__all__ = ["LabelTable", "align", "read_labels"]
+__all__ = ["LabelTable", "align", "check_scores", "check_truth", "check_weights", "read_labels"]

@@ -49,10 +49,10 @@ def _check_nameless(path: Path, options: ReadOptions) -> None:
 
 
 def _choose_array(path: Path, names: list[str]) -> str:
-    choice = [name for name in ("y", "arr_0") if name in names] or names
-    if len(choice) != 1 and choice == names:
+    choice = [name for name in ("y", "arr_0") if name in names]
+    if not choice and len(names) != 1:
         raise ValueError(f"{path} must hold one array, or one called 'y' or 'arr_0'; got {some_of(names) or 'none'}.")
-    return choice[0]
+    return (choice or names)[0]
 
 
 def _read_entry(archive: zipfile.ZipFile, path: Path, name: str, kinds: str = NUMBERS, ndim: int = 2) -> np.ndarray:
@@ -71,7 +71,9 @@ def _read_array(file: IO[bytes], size: int, source: str, kinds: str = NUMBERS, n
         raise ValueError(f"{source} holds Python objects, which choral does not unpickle; save it as numbers.")
     if dtype.kind not in kinds:
         raise ValueError(f"{source} must hold {MEANING[kinds]}; got the type {dtype}.")
-    if len(shape) != ndim or min(shape, default=0) < 0:
+    if min(shape, default=0) < 0:
+        raise ValueError(f"{source} is damaged: its header announces the shape {shape}.")
+    if len(shape) != ndim:
         raise ValueError(f"{source} must be {ndim}-dimensional; got shape {shape}.")
     promised, held = prod(shape) * dtype.itemsize, size - file.tell()
     if promised != held:

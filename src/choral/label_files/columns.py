@@ -1,4 +1,4 @@
-"""Which column of a file is what: ids, weights, or a label."""
+"""Which column of a file is what: ids, weights, a label, or nothing of interest."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ class Columns:
     width: int
     id_index: int | None = None
     weight_index: int | None = None
+    ignored_index: int | None = None
 
     @classmethod
     def from_names(cls, source: object, names: Iterable[str], options: ReadOptions) -> Self:
@@ -36,13 +37,20 @@ class Columns:
         weights = options.weight_column
         if weights is not None and weights not in names:
             raise ValueError(f"{source} has no column {weights!r} for the weights; it has {some_of(names)}.")
-        id_index = names.index(options.id_column) if options.id_column in names else None
-        return cls(names, len(names), id_index, None if weights is None else names.index(weights))
+        if weights == options.id_column:
+            raise ValueError(f"{source}: {weights!r} is the id column; the weights need a column of their own.")
+        roles = options.id_column, weights, options.ignored_column
+        return cls(names, len(names), *(names.index(name) if name in names else None for name in roles))
 
     @property
     def label_indices(self) -> list[int]:
-        """The columns that are neither ids nor weights."""
-        return [i for i in range(self.width) if i not in (self.id_index, self.weight_index)]
+        """The columns that are neither ids nor weights nor ignored."""
+        return [i for i in self.number_indices if i != self.weight_index]
+
+    @property
+    def number_indices(self) -> list[int]:
+        """The columns to read as numbers: labels and weights."""
+        return [i for i in range(self.width) if i not in (self.id_index, self.ignored_index)]
 
     @property
     def labels(self) -> tuple[str, ...] | None:

@@ -58,22 +58,36 @@ def _columns(path: Path, records: Iterator[Record], options: ReadOptions) -> tup
     first = next(records, None)
     if first is None:
         raise ValueError(f"{path} is empty.")
-    if any(_number(cell) is None for cell in first[1]):
+    if _is_header(path, first[1]) if options.header is None else options.header:
         return Columns.from_names(path, first[1], options), records
     if options.weight_column is not None:
         raise ValueError(f"{path} has no header, so no column {options.weight_column!r} for the weights.")
     return Columns(None, len(first[1])), chain([first], records)
 
 
+def _is_header(path: Path, cells: list[str]) -> bool:
+    """Whether a first row holds names: not all of it are numbers, or they count the columns as pandas does."""
+    if [cell.strip() for cell in cells] != [str(i) for i in range(len(cells))]:
+        return any(_number(cell) is None for cell in cells)
+    if len(cells) > 2:
+        return True  # no row of labels has a 2
+    line = ",".join(cells)
+    raise ValueError(f"The first line of {path}, {line}, may be a header or labels; say --header or --no-header.")
+
+
 def _table(path: Path, columns: Columns, records: Iterator[Record], tell_progress: Callable[[], None]) -> LabelTable:
     ids, values, weights = [], [], []
+    first_line, n_rows = 0, 0
+    is_label = np.array([i != columns.weight_index for i in columns.number_indices], dtype=bool)
     while block := list(islice(records, max(1, BLOCK_CELLS // columns.width))):
         if columns.id_index is not None:
             ids += [cells[columns.id_index].strip() for _, cells in block]
         numbers = _numbers(path, columns, block)
-        values.append(_compact(numbers[:, columns.label_indices]))
+        values.append(_compact(numbers[:, is_label]))
         if columns.weight_index is not None:
-            weights.append(numbers[:, columns.weight_index].copy())  # a view would keep the whole block
+            weights.append(numbers[:, ~is_label].ravel())
+        first_line, last_line = first_line or block[0][0], block[-1][0]
+        n_rows += len(block)
         tell_progress()
     if not values:
         raise ValueError(f"{path} has a header but no rows.")
@@ -83,20 +97,23 @@ def _table(path: Path, columns: Columns, records: Iterator[Record], tell_progres
         ids=None if columns.id_index is None else tuple(ids),
         weights=None if columns.weight_index is None else np.concatenate(weights),
         source=str(path),
+        first_line=first_line if last_line - first_line == n_rows - 1 else None,  # a quoted cell may span lines
     )
 
 
 def _numbers(path: Path, columns: Columns, block: list[Record]) -> np.ndarray:
-    """The cells of a block as numbers, with zeros in place of the ids."""
+    """The cells of a block as numbers; ids and what is ignored are dropped from the block."""
+    n_numbers = len(columns.number_indices)
     rows = [cells for _, cells in block]
-    if columns.id_index is not None:
-        rows = [[*cells[: columns.id_index], "0", *cells[columns.id_index + 1 :]] for cells in rows]
+    for index in sorted(set(range(columns.width)) - set(columns.number_indices), reverse=True):
+        for cells in rows:
+            del cells[index]
     try:
-        flat = np.fromiter(map(float, chain.from_iterable(rows)), float, count=len(rows) * columns.width)
+        flat = np.fromiter(map(float, chain.from_iterable(rows)), float, count=len(rows) * n_numbers)
     except ValueError:  # rare: words, or a cell to complain about
         lines = [line for line, _ in block]
         flat = np.array([_row(path, columns, *where) for where in zip(lines, rows, strict=True)])
-    return flat.reshape(len(rows), columns.width)
+    return flat.reshape(len(rows), n_numbers)
 
 
 def _row(path: Path, columns: Columns, line: int, cells: list[str]) -> list[float]:
@@ -105,7 +122,8 @@ def _row(path: Path, columns: Columns, line: int, cells: list[str]) -> list[floa
     if None in numbers:
         index = numbers.index(None)
         found = f"got {quoted(cells[index])}" if cells[index].strip() else "the cell is empty"
-        raise ValueError(f"{path}, line {line}, {columns.describe(index)}: expected a number; {found}.")
+        where = f"{path}, line {line}, {columns.describe(columns.number_indices[index])}"
+        raise ValueError(f"{where}: expected a number; {found}.")
     return [number for number in numbers if number is not None]
 
 

@@ -20,6 +20,8 @@ class ReadOptions:
 
     id_column: str = "id"
     weight_column: str | None = None
+    ignored_column: str | None = None
+    header: bool | None = None
     max_bytes: int = MAX_BYTES
     progress: Callable[[int, int], None] | None = None
 

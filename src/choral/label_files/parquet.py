@@ -16,7 +16,8 @@ def read_parquet(path: Path, options: ReadOptions) -> LabelTable:
     """Read a table whose columns are numbers or booleans, but for the ids."""
     table = _read_table(path, options)
     columns = Columns.from_names(path, table.column_names, options)
-    arrays = [_read_column(path, columns, i, table.column(i)) for i in range(columns.width)]
+    wanted = (i for i in range(columns.width) if i != columns.ignored_index)
+    arrays = {i: _read_column(path, columns, i, table.column(i)) for i in wanted}
     labels = [arrays[i] for i in columns.label_indices]
     return LabelTable(
         np.column_stack(labels) if labels else np.empty((table.num_rows, 0)),
@@ -44,7 +45,7 @@ def _read_column(path: Path, columns: Columns, index: int, column: Any) -> np.nd
     where = f"{path}, {columns.describe(index)}"
     if column.null_count:
         row = column.is_null().to_numpy().argmax()
-        raise ValueError(f"{where}: expected no missing values; row {row} is empty.")
+        raise ValueError(f"{where}: expected no missing values; row {row + 1} (counted from 1) is empty.")
     if index == columns.id_index:
         return column.to_numpy()
     try:

@@ -26,6 +26,8 @@ def read_labels(
     *,
     id_column: str = "id",
     weight_column: str | None = None,
+    ignored_column: str | None = None,
+    header: bool | None = None,
     max_bytes: int = MAX_BYTES,
     progress: Callable[[int, int], None] | None = None,
 ) -> LabelTable:
@@ -34,13 +36,17 @@ def read_labels(
     Parameters
     ----------
     path : path-like
-        ``.csv`` or ``.tsv`` (UTF-8, a header with the label names is optional: a first row that is not all
-        numbers), ``.npy``, ``.npz`` (one array, one called ``y`` or ``arr_0``, or a matrix written by
-        ``scipy.sparse.save_npz``) or ``.parquet`` (needs pyarrow).
+        ``.csv`` or ``.tsv`` (UTF-8, a header with the label names is optional), ``.npy``, ``.npz`` (one array, one
+        called ``y`` or ``arr_0``, or a matrix written by ``scipy.sparse.save_npz``) or ``.parquet`` (needs pyarrow).
     id_column : str, default="id"
         The column that names the rows, where the file has one of this name.
     weight_column : str, optional
         The column with the weights of the rows; it must be there.
+    ignored_column : str, optional
+        A column that is no label; it need not be there.
+    header : bool, optional
+        Whether the first row of a CSV or TSV file holds the column names. By default it does if it is not all numbers,
+        or is 0, 1, 2, ...; but ``0`` and ``0,1`` are refused, since they may be labels as well.
     max_bytes : int, default=8 GiB
         Refuse to read a file that is, or says it becomes, larger than this.
     progress : callable (done_bytes, total_bytes), optional
@@ -59,11 +65,11 @@ def read_labels(
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ValueError(f"{path}: the file name must end in {', '.join(READERS)}; got {path.suffix!r}.")
-    if not path.is_file():
-        problem = "is a folder or a device" if path.exists() else "does not exist"
-        raise ValueError(f"{path} {problem}; expected a file.")
-    options = ReadOptions(id_column, weight_column, max_bytes, progress)
+    options = ReadOptions(id_column, weight_column, ignored_column, header, max_bytes, progress)
     try:
+        if not path.is_file():
+            problem = "is a folder or a device" if path.exists() else "does not exist"
+            raise ValueError(f"{path} {problem}; expected a file.")
         options.check_size(path, path.stat().st_size)
         return reader(path, options)
     except OSError as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from choral.label_files.wording import quoted, some_of
+from choral.label_files.wording import counted, quoted, some_of
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no single truth value to compare by
@@ -26,6 +26,8 @@ class LabelTable:
         The weight of each row.
     source : str
         Where the table comes from, for messages.
+    first_line : int, optional
+        The line of the first row, where the source is text with a line for each row.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class LabelTable:
     ids: tuple[str, ...] | None = None
     weights: np.ndarray | None = None
     source: str = "table"
+    first_line: int | None = None
 
     def __post_init__(self) -> None:
         shape = self.values.shape
@@ -46,6 +49,19 @@ class LabelTable:
             raise ValueError(f"{self.source} must hold rows x labels, at least one of each; got shape {shape}.")
         check_distinct(self.source, "labels", self.labels or ())
         check_distinct(self.source, "ids", self.ids or ())
+
+    def place(self, row: int, column: str) -> str:
+        """A cell in words, counted from 1.
+
+        Examples
+        --------
+        >>> LabelTable(np.eye(2), source="a.csv", first_line=2).place(0, "column 'sea'")
+        "a.csv, line 2, column 'sea'"
+        >>> LabelTable(np.eye(2), source="a.npy").place(0, "column 2")
+        'a.npy, row 1 (counted from 1), column 2'
+        """
+        where = f"row {row + 1} (counted from 1)" if self.first_line is None else f"line {self.first_line + row}"
+        return f"{self.source}, {where}, {column}"
 
 
 def check_distinct(source: str, what: str, names: Sequence[str]) -> None:
@@ -81,11 +97,11 @@ def align(truth: LabelTable, prediction: LabelTable) -> LabelTable:
     if truth.labels is not None and prediction.labels is not None:
         columns = _order("labels", truth.labels, prediction.labels, truth.source, prediction.source)
         values = values if columns is None else values[:, columns]
-    for axis, what in enumerate(("rows", "labels")):
+    for axis, what in enumerate(("row", "label")):
         expected, got = truth.values.shape[axis], values.shape[axis]
         if expected != got:
-            raise ValueError(f"{prediction.source} has {got} {what}, {truth.source} has {expected}.")
-    return replace(prediction, values=values, labels=truth.labels, ids=truth.ids, weights=weights)
+            raise ValueError(f"{prediction.source} has {counted(got, what)}, {truth.source} has {expected}.")
+    return replace(prediction, values=values, labels=truth.labels, ids=truth.ids, weights=weights, first_line=None)
 
 
 def _order(what: str, wanted: tuple[str, ...], given: tuple[str, ...], truth: str, prediction: str) -> list[int] | None:

@@ -28,6 +28,17 @@ def some_of(names: Sequence[str], limit: int = 5) -> str:
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def first_line(error: BaseException) -> str:
     r"""What an error says first, or its name if it says nothing.
 

@@ -1,0 +1,87 @@
+"""What to read from the table of ``choral evaluate``, and how sure that is."""
+
+import math
+
+import numpy as np
+
+from choral.evaluation import Evaluation
+from choral.label_files.wording import counted
+from choral.measures.base import ROUNDING
+from choral.measures.families import get_family
+
+FEWEST_ROWS, FEWEST_SAMPLES = 10, 100  # below, a bootstrap interval is no evidence
+
+
+def make_notes(evaluation: Evaluation, n_bootstrap: int) -> list[str]:
+    """Say what was judged, which model is best at each end, and how sure that is."""
+    hard = {evaluation.profiles[name].is_hard for name in evaluation.models}
+    kind = "hard and soft" if len(hard) == 2 else "hard" if hard == {True} else "soft"
+    size = f"{counted(evaluation.n_rows, 'row')}, {counted(evaluation.n_labels, 'label')}"
+    notes = [f"{size}, {kind} predictions; lower is better, * marks the best model."]
+    if kind != "hard":
+        notes.append(f"The baseline ({evaluation.baseline}) is hard: scores do not compare with it.")
+    elif unbeaten := _columns_of_the_baseline(evaluation):
+        notes.append(f"No model beats the baseline ({evaluation.baseline}) in: {', '.join(unbeaten)}.")
+    if len(evaluation.models) > 1:
+        doubt = _why_unsure(evaluation, n_bootstrap)
+        for parameter in _ends(evaluation):
+            best = f"Best at {_describe(evaluation, parameter)}: {_best_at(evaluation, parameter)}"
+            notes.append(f"{best}{'' if doubt else _evidence(evaluation, parameter)}.")
+        notes += [doubt] if doubt and n_bootstrap else []
+    return notes
+
+
+def _columns_of_the_baseline(evaluation: Evaluation) -> list[str]:
+    """The columns of the table in which no model is better than predicting nothing."""
+    summary = evaluation.summary()
+    losses_of_models = zip(*(summary.rows[name] for name in evaluation.models), strict=True)
+    columns = zip(summary.columns, summary.rows[evaluation.baseline], losses_of_models, strict=True)
+    return [title for title, baseline, losses in columns if baseline <= min(losses)]
+
+
+def _why_unsure(evaluation: Evaluation, n_bootstrap: int) -> str:
+    """Why the bootstrap says nothing about differences; empty if it does."""
+    if evaluation.n_rows < FEWEST_ROWS:
+        few, fewest = counted(evaluation.n_rows, "row"), FEWEST_ROWS
+    elif n_bootstrap < FEWEST_SAMPLES:
+        few, fewest = counted(n_bootstrap, "bootstrap sample"), FEWEST_SAMPLES
+    else:
+        return ""
+    return f"Too few to say how sure the differences are: {few}, expected at least {fewest}."
+
+
+def _ends(evaluation: Evaluation) -> list[float]:
+    """The first and the last parameter of the table, which shows alpha=inf where the default curve ends at 1000."""
+    family, parameters = get_family(evaluation.family), evaluation.parameters
+    is_default = np.array_equal(parameters, family.default_parameters(evaluation.n_labels))
+    last = math.inf if is_default and family.name == "polynomial" else parameters[-1]
+    return list(dict.fromkeys([float(parameters[0]), float(last)]))
+
+
+def _best_at(evaluation: Evaluation, parameter: float) -> str:
+    """The model with the least loss at one parameter; of equal ones, the first given."""
+    profiles = [evaluation.profiles[name] for name in evaluation.models]
+    losses = np.array([profile.losses(evaluation.family, [parameter])[0] for profile in profiles])
+    return evaluation.models[int(np.argmax(losses <= losses.min() + ROUNDING))]
+
+
+def _evidence(evaluation: Evaluation, parameter: float) -> str:
+    """Which models the bootstrap can tell from the best one."""
+    if evaluation.differences is None:
+        return ""
+    if parameter not in evaluation.parameters:
+        return f"; bootstrap intervals end at {_describe(evaluation, evaluation.parameters[-1])}"
+    index = evaluation.parameters.tolist().index(parameter)
+    others = [name for name in evaluation.models if name != evaluation.best[index]]
+    near = [name for name in others if evaluation.differences[name].lower[index] <= ROUNDING]
+    level = f"{100 * evaluation.confidence:g}%"
+    if near:
+        return f"; not told apart from it by the {level} bootstrap interval: {', '.join(near)}"
+    return f"; the {level} bootstrap intervals of all differences to it exclude 0"
+
+
+def _describe(evaluation: Evaluation, parameter: float) -> str:
+    family = get_family(evaluation.family)
+    subset = evaluation.n_labels if family.name == "binomial" else math.inf
+    end = " (Hamming)" if parameter == 1 else " (subset 0/1)" if parameter == subset else ""
+    return f"{family.symbol}={parameter:.15g}{end}"
