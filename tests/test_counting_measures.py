@@ -198,7 +198,7 @@ def test_masses_of_a_huge_alpha():
 
 def test_exact_masses_take_over_from_the_recursion_smoothly(monkeypatch):
     closed = PolynomialMeasure(12).masses(9)
-    monkeypatch.setattr("choral.measures.counting.MOST_DRAWS", 5)
+    monkeypatch.setattr("choral.measures.standard.MOST_DRAWS", 5)
     np.testing.assert_allclose(PolynomialMeasure(12).masses(9), closed, rtol=1e-13)
 
 

@@ -1,17 +1,11 @@
 r"""Counting measures: what a set is worth depends on its size alone, :math:`\mu(A) = v(|A| / K)`.
 
-Their Choquet losses are ordered weighted averages (OWA) of the label-wise errors. From Hamming to subset 0/1,
-the two families of the paper slide between the ends: `BinomialMeasure` by ``k``, `PolynomialMeasure` by
-``alpha``.
+Their Choquet losses are ordered weighted averages (OWA) of the label-wise errors. Here is the one given by a table, the
+parent of those given by a formula in `choral.measures.standard`.
 """
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from decimal import MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
-from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,14 +13,11 @@ import numpy as np
 from choral._kernels import counting as kernel
 from choral._validation import check_count, check_distribution, check_total, check_vector, refuse_where
 from choral.measures.base import ROUNDING, Measure, Value, check_fits, listed
-
-EXACT_LABELS = 64  # alternating sums of binomials beyond this take too long to be useful
-MOST_DRAWS = 10**5  # steps of the occupancy recursion: a second or, for many labels, some
-NOTHING = Decimal("1e-400")  # below all doubles; as a fraction it could have a denominator of 10^12 digits
+from choral.measures.masses_by_size import EXACT_LABELS, masses_of_values, tables_of_mixture, values_of_masses
 
 
 class CountingMeasure(Value, Measure):
-    r"""Counting measure from its table v(0), v(1/K), ..., v(1); the parent of all counting measures.
+    r"""Counting measure from its table v(0), v(1/K), ..., v(1), and the parent of all counting measures.
 
     Parameters
     ----------
@@ -104,8 +95,8 @@ class CountingMeasure(Value, Measure):
             raise ValueError("masses must have K + 1 entries, that of the empty set, 0, first.")
         masses = masses / check_total("masses", masses)
         if masses.min() < -ROUNDING:
-            return CountingMeasure(_values_from_signed_masses(masses))
-        return _mixture(masses[1:].clip(0))
+            return CountingMeasure(values_of_masses(masses))
+        return cls._from_tables(*tables_of_mixture(masses[1:].clip(0)))
 
     @classmethod
     def _from_tables(cls, values: np.ndarray, deficits: np.ndarray, weights: np.ndarray) -> "CountingMeasure":
@@ -123,26 +114,19 @@ class CountingMeasure(Value, Measure):
     def check_n_labels(self, n_labels: int) -> None:
         check_fits(f"{type(self).__name__} with {self._values.size} values", self._values.size - 1, n_labels)
 
-    def _size(self, n_labels: int) -> int:
-        """The number of labels of a table, checked."""
-        n_labels = check_count("n_labels", n_labels)
-        self.check_n_labels(n_labels)
-        return n_labels
-
     def values(self, n_labels: int) -> np.ndarray:
         """v by the number of correct labels, 0, 1, ..., n_labels."""
-        self._size(n_labels)
-        return self._values
+        return self._value_table(self._size(n_labels))
 
     def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
         """1 - v by the number of wrong labels, 0, 1, ..., most_wrong (all labels unless given)."""
         n_labels = self._size(n_labels)
-        return self._deficits[: _last(n_labels, most_wrong) + 1]
+        return self._deficit_table(n_labels, n_labels if most_wrong is None else min(most_wrong, n_labels))
 
     def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
         """OWA weights, that of the largest error first, for the first most_wrong errors (all unless given)."""
         n_labels = self._size(n_labels)
-        return self._weights[: _last(n_labels, most_wrong)]
+        return self._weight_table(n_labels, n_labels if most_wrong is None else min(most_wrong, n_labels))
 
     def masses(self, n_labels: int) -> np.ndarray:
         """Total Moebius mass of the sets of size 0, 1, ..., n_labels.
@@ -150,16 +134,34 @@ class CountingMeasure(Value, Measure):
         Closed forms for Hamming, subset 0/1, binomial and polynomial measures with integer alpha; exact
         arithmetic otherwise, up to 64 labels.
         """
-        n_labels = self._size(n_labels)
+        return self._mass_table(self._size(n_labels))
+
+    def _size(self, n_labels: int) -> int:
+        n_labels = check_count("n_labels", n_labels)
+        self.check_n_labels(n_labels)
+        return n_labels
+
+    # What a measure with a formula has in place of its tables; the number of labels has been checked.
+
+    def _value_table(self, n_labels: int) -> np.ndarray:
+        return self._values
+
+    def _deficit_table(self, n_labels: int, most_wrong: int) -> np.ndarray:
+        return self._deficits[: most_wrong + 1]
+
+    def _weight_table(self, n_labels: int, most_wrong: int) -> np.ndarray:
+        return self._weights[:most_wrong]
+
+    def _mass_table(self, n_labels: int) -> np.ndarray:
         if n_labels > EXACT_LABELS:
             raise ValueError(
                 f"the Moebius masses of {self!r} have no closed form, and the alternating sums are computed up to "
                 f"{EXACT_LABELS} labels; got {n_labels}."
             )
-        return _masses_of(self._exact_values(n_labels))
+        return masses_of_values(self._exact_values(n_labels))
 
     def _exact_values(self, n_labels: int) -> Sequence[Fraction]:
-        return [Fraction(value) for value in self.values(n_labels).tolist()]
+        return [Fraction(value) for value in self._value_table(n_labels).tolist()]
 
     def is_convex(self, n_labels: int) -> bool:
         """Whether v is convex: the larger of two errors never weighs less."""
@@ -170,196 +172,6 @@ class CountingMeasure(Value, Measure):
 
     def chain(self, order: np.ndarray) -> np.ndarray:
         return self.values(order.shape[1])[np.newaxis, :0:-1]
-
-
-@dataclass(frozen=True, init=False)
-class HammingMeasure(CountingMeasure):
-    """v(x) = x: each label counts alone. Its loss is the Hamming loss."""
-
-    def __init__(self) -> None: ...  # a formula, not a table
-
-    def check_n_labels(self, n_labels: int) -> None:
-        check_count("n_labels", n_labels)
-
-    def values(self, n_labels: int) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return self.deficits(n_labels)
-
-    def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return np.arange(_last(n_labels, most_wrong) + 1) / n_labels
-
-    def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return np.full(_last(n_labels, most_wrong), 1 / n_labels)
-
-    def masses(self, n_labels: int) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return _all_mass_at(1, n_labels)
-
-
-@dataclass(frozen=True, init=False)
-class SubsetMeasure(CountingMeasure):
-    """v(x) = [x = 1]: nothing short of all labels is worth anything. Its loss is the subset 0/1 loss."""
-
-    def __init__(self) -> None: ...  # a formula, not a table
-
-    def check_n_labels(self, n_labels: int) -> None:
-        check_count("n_labels", n_labels)
-
-    def values(self, n_labels: int) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return _all_mass_at(n_labels, n_labels)
-
-    def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return (np.arange(_last(n_labels, most_wrong) + 1) > 0).astype(float)
-
-    def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return (np.arange(_last(n_labels, most_wrong)) == 0).astype(float)
-
-    def masses(self, n_labels: int) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return _all_mass_at(n_labels, n_labels)
-
-
-@dataclass(frozen=True)
-class BinomialMeasure(CountingMeasure):
-    r"""Counting measure :math:`v(j/K) = \binom{j}{k} / \binom{K}{k}`.
-
-    For hard predictions the loss is the probability that a random set of ``k`` different labels contains a
-    mistake: ``k=1`` is the Hamming loss, ``k=K`` the subset 0/1 loss.
-
-    Examples
-    --------
-    >>> BinomialMeasure(2).values(4).round(3)
-    array([0.   , 0.   , 0.167, 0.5  , 1.   ])
-    >>> BinomialMeasure(2).masses(4)
-    array([0., 0., 1., 0., 0.])
-    """
-
-    k: int = 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_count("k", self.k))
-
-    def check_n_labels(self, n_labels: int) -> None:
-        _check_k(self.k, n_labels)
-
-    def values(self, n_labels: int) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return kernel.binomial_worths(np.array([self.k]), n_labels, n_labels)[0, ::-1]
-
-    def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return kernel.binomial_deficits(np.array([self.k]), n_labels, _last(n_labels, most_wrong))[0]
-
-    def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return kernel.binomial_weights(np.array([self.k]), n_labels, _last(n_labels, most_wrong))[0]
-
-    def masses(self, n_labels: int) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return _all_mass_at(self.k, n_labels)
-
-
-@dataclass(frozen=True)
-class PolynomialMeasure(CountingMeasure):
-    r"""Counting measure :math:`v(x) = x^\alpha`.
-
-    For hard predictions and an integer ``alpha``, the loss is the probability that ``alpha`` labels drawn with
-    replacement contain a mistake. ``alpha=1`` is the Hamming loss, ``alpha=inf`` the subset 0/1 loss.
-
-    Examples
-    --------
-    >>> PolynomialMeasure(2).values(4)
-    array([0.    , 0.0625, 0.25  , 0.5625, 1.    ])
-    >>> PolynomialMeasure(2).masses(4)  # two draws: the same label twice, or two labels
-    array([0.  , 0.25, 0.75, 0.  , 0.  ])
-    """
-
-    alpha: float = 1.0
-
-    def __post_init__(self) -> None:
-        if isinstance(self.alpha, bool) or not isinstance(self.alpha, Real):
-            raise TypeError(f"alpha must be a number; got {self.alpha!r}.")
-        object.__setattr__(self, "alpha", float(self.alpha))
-        if not self.alpha >= 1:  # written so that nan is refused
-            raise ValueError(f"alpha must be at least 1; got {self.alpha}.")
-
-    def check_n_labels(self, n_labels: int) -> None:
-        check_count("n_labels", n_labels)
-
-    def values(self, n_labels: int) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return kernel.polynomial_worths(np.array([self.alpha]), n_labels, n_labels)[0, ::-1]
-
-    def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return kernel.polynomial_deficits(np.array([self.alpha]), n_labels, _last(n_labels, most_wrong))[0]
-
-    def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return kernel.polynomial_weights(np.array([self.alpha]), n_labels, _last(n_labels, most_wrong))[0]
-
-    def masses(self, n_labels: int) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        if self.alpha == math.inf:
-            return _all_mass_at(n_labels, n_labels)
-        if self.alpha.is_integer() and (self.alpha <= MOST_DRAWS or n_labels > EXACT_LABELS):
-            return _occupancy(self.alpha, n_labels)
-        return super().masses(n_labels)
-
-    def _exact_values(self, n_labels: int) -> Sequence[Fraction]:
-        # Alternating sums for 64 labels cancel some 40 digits; 150 leave more than enough.
-        with localcontext(Context(prec=150, Emin=MIN_EMIN)):
-            alpha = Decimal(self.alpha)
-            powers = [(Decimal(right) / n_labels) ** alpha for right in range(n_labels + 1)]
-            return [Fraction(power) if power > NOTHING else Fraction(0) for power in powers]
-
-
-@dataclass(frozen=True)
-class AtLeastMeasure(CountingMeasure):
-    """v = 1 once ``k`` labels are right, 0 before: not convex, the case that breaks careless code.
-
-    Examples
-    --------
-    >>> AtLeastMeasure(2).values(4)
-    array([0., 0., 1., 1., 1.])
-    >>> AtLeastMeasure(2).weights(4)  # the third largest error decides
-    array([0., 0., 1., 0.])
-    """
-
-    k: int = 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", check_count("k", self.k))
-
-    def check_n_labels(self, n_labels: int) -> None:
-        _check_k(self.k, n_labels)
-
-    def values(self, n_labels: int) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return (np.arange(n_labels + 1) >= self.k).astype(float)
-
-    def deficits(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return (np.arange(_last(n_labels, most_wrong) + 1) > n_labels - self.k).astype(float)
-
-    def weights(self, n_labels: int, most_wrong: int | None = None) -> np.ndarray:
-        n_labels = self._size(n_labels)
-        return (np.arange(_last(n_labels, most_wrong)) == n_labels - self.k).astype(float)
-
-
-def _last(n_labels: int, most_wrong: int | None) -> int:
-    return n_labels if most_wrong is None else min(most_wrong, n_labels)
-
-
-def _check_k(k: int, n_labels: int) -> None:
-    check_count("n_labels", n_labels)
-    if k > n_labels:
-        raise ValueError(f"k must lie in 1..{n_labels}, the number of labels; got {k}.")
 
 
 def _check_increasing(values: np.ndarray) -> None:
@@ -374,64 +186,3 @@ def _check_increasing(values: np.ndarray) -> None:
 
 def _sums_from_zero(terms: np.ndarray) -> np.ndarray:
     return np.concatenate([[0.0], kernel.running_sum(terms)])
-
-
-def _all_mass_at(size: int, n_labels: int) -> np.ndarray:
-    return (np.arange(n_labels + 1) == size).astype(float)
-
-
-def _mixture(shares: np.ndarray) -> CountingMeasure:
-    """The mixture of the binomial measures k = 1, 2, ..., K with these shares."""
-    n_labels = shares.size
-    ks = np.flatnonzero(shares) + 1
-    tables = [np.zeros(n_labels + 1), np.zeros(n_labels + 1), np.zeros(n_labels)]
-    for k in ks:
-        measure = BinomialMeasure(int(k))
-        tables[0] += shares[k - 1] * measure.values(n_labels)
-        tables[1] += shares[k - 1] * measure.deficits(n_labels)
-        tables[2] += shares[k - 1] * measure.weights(n_labels)
-    return CountingMeasure._from_tables(*tables)
-
-
-def _masses_of(values: Sequence[Fraction]) -> np.ndarray:
-    """The binomial transform, exactly: mass of size j is C(K, j) * sum_i (-1)^(j - i) C(j, i) v_i."""
-    n_labels = len(values) - 1
-    masses = np.empty(n_labels + 1)
-    differences = list(values)
-    for size in range(n_labels + 1):  # differences[0] is the j-th forward difference at 0
-        masses[size] = float(math.comb(n_labels, size) * differences[0])
-        differences = [after - before for before, after in pairwise(differences)]
-    return masses
-
-
-def _values_from_signed_masses(masses: np.ndarray) -> list[float]:
-    n_labels = masses.size - 1
-    if n_labels > EXACT_LABELS:
-        raise ValueError(f"negative masses are summed up for at most {EXACT_LABELS} labels; got {n_labels}.")
-    each = [Fraction(mass) / math.comb(n_labels, size) for size, mass in enumerate(masses.tolist())]
-    total = sum(map(Fraction, masses.tolist()))
-    return [
-        float(sum(math.comb(right, size) * each[size] for size in range(right + 1)) / total)
-        for right in range(n_labels + 1)
-    ]
-
-
-def _occupancy(alpha: float, n_labels: int) -> np.ndarray:
-    r"""Distribution of the number of different labels in ``alpha`` draws with replacement.
-
-    It is :math:`K (K-1) \dots (K-j+1) \, S(\alpha, j) / K^\alpha` with S a Stirling number of the second kind; its
-    recursion over the draws has positive terms only, so that nothing cancels or overflows.
-    """
-    if alpha > MOST_DRAWS:
-        raise ValueError(
-            f"the Moebius masses of PolynomialMeasure({alpha:g}) are computed up to alpha = {MOST_DRAWS} "
-            f"for more than {EXACT_LABELS} labels; got {n_labels}."
-        )
-    old = np.arange(n_labels + 1) / n_labels  # the next draw repeats one of j labels
-    new = (n_labels - np.arange(n_labels + 1)) / n_labels
-    masses = _all_mass_at(1, n_labels)
-    with np.errstate(under="ignore"):
-        for draws in range(2, int(alpha) + 1):
-            most = min(draws, n_labels)
-            masses[1 : most + 1] = masses[1 : most + 1] * old[1 : most + 1] + masses[:most] * new[:most]
-    return masses

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from choral.measures.base import ROUNDING, reversed_sums
-from choral.measures.counting import AtLeastMeasure, CountingMeasure
+from choral.measures.counting import CountingMeasure
+from choral.measures.standard import AtLeastMeasure
 
 
 @dataclass(frozen=True)
