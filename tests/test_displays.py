@@ -64,6 +64,13 @@ def boxes(ax):
     return [Text.get_window_extent(text) for text in written]  # without the lines that lead to annotations
 
 
+def inside_figure(ax):
+    """Whether all that is written lies within the figure, labels of the axes included."""
+    ax.figure.draw_without_rendering()
+    whole, (low, high) = ax.figure.bbox, ax.get_tightbbox().get_points()
+    return bool((low >= whole.min - 1).all() and (high <= whole.max + 1).all())
+
+
 def overlapping(boxes):
     """Pairs of boxes that share more than a rim of one pixel."""
     return [
@@ -90,7 +97,8 @@ def test_lines_hold_the_losses_and_the_ends_are_named(plt):
         expected = loss_curve(Y_TRUE, y_pred)
         assert np.array_equal(line.get_xdata(), expected.parameters)
         assert np.array_equal(line.get_ydata(), expected.losses)
-    assert {"BR", "LP", "1\nHamming", "2", "3\nsubset 0/1"} <= set(texts(display.ax_))
+    assert {"BR", "LP", "1", "2", "3"} <= set(texts(display.ax_))
+    assert display.ax_.get_xlabel() == r"Hamming $\leftarrow$ size of label sets, $k$ $\rightarrow$ subset 0/1"
     assert display.ax_.get_ylim()[0] == 0
     assert display.ax_.get_xscale() == "linear"
 
@@ -121,7 +129,8 @@ def test_a_mapping_names_its_curves():
 def test_logarithmic_axis_of_alpha(plt):
     display = LossCurveDisplay.from_predictions(Y_TRUE, Y_FIRST, family="polynomial").plot()
     assert display.ax_.get_xscale() == "log"
-    assert {"1\nHamming", "10", "100", "1000\nsubset 0/1 →"} == set(texts(display.ax_))
+    assert texts(display.ax_) == ["1", "10", "100", "1000"]
+    assert display.ax_.get_xlabel() == r"Hamming $\leftarrow$ exponent, $\alpha$ $\rightarrow$ subset 0/1"
 
 
 def test_infinite_alpha_is_a_point_of_its_own_at_the_right_end(plt):
@@ -131,28 +140,51 @@ def test_infinite_alpha_is_a_point_of_its_own_at_the_right_end(plt):
     assert np.isnan(y[2])
     assert x[3] > 10
     assert y[3] == pytest.approx(2 / 3)
-    assert texts(display.ax_)[-1] == "∞\nsubset 0/1"
+    assert texts(display.ax_)[-1] == "∞"
     assert np.isfinite(display.ax_.get_xlim()).all()
 
 
-@pytest.mark.parametrize(("family", "parameters"), [("polynomial", [np.inf]), ("polynomial", [3]), ("binomial", [2])])
-def test_a_single_parameter_still_has_an_axis(plt, family, parameters):
+@pytest.mark.parametrize(
+    ("family", "parameters", "ticks"),
+    [
+        ("polynomial", [np.inf], ["1", "∞"]),
+        ("polynomial", [3], ["3"]),
+        ("polynomial", [3, np.inf], ["3", "∞"]),
+        ("binomial", [2], ["2"]),
+    ],
+)
+def test_a_single_parameter_still_has_an_axis(plt, family, parameters, ticks):
     display = LossCurveDisplay.from_predictions(Y_TRUE, Y_FIRST, family=family, parameters=parameters).plot()
     low, high = display.ax_.get_xlim()
     assert low < np.nanmin(display.lines_[0].get_xdata()) < high
+    assert texts(display.ax_) == ticks
+
+
+def test_the_name_of_a_single_point_stands_beside_it(plt):
+    display = LossCurveDisplay.from_predictions(Y_TRUE, {"BR": Y_FIRST, "LP": Y_SECOND}, parameters=[2]).plot()
     display.figure_.draw_without_rendering()
+    for text in display.ax_.texts:
+        start, end = display.ax_.transData.transform([text.xy, text.get_position()])
+        assert end[0] - start[0] == pytest.approx(14 * display.figure_.dpi / 72)  # else it would look like a curve
+
+
+def test_a_dotted_line_leads_to_the_name_of_a_curve_that_stops_early(plt):
+    curves = [curve([0.1, 0.2, 0.3], "whole"), curve([0.1], "short", n_labels=3)]
+    whole, short = LossCurveDisplay(curves).plot().ax_.texts
+    assert (whole.get_text(), whole.arrow_patch.get_linestyle()) == ("whole", "-")
+    assert (short.get_text(), short.arrow_patch.get_linestyle()) == ("short", ":")
 
 
 def test_one_label_is_hamming_and_subset_at_once(plt):
     display = LossCurveDisplay.from_curves(curve([0.3])).plot()
-    assert texts(display.ax_) == ["1\nHamming = subset 0/1"]
+    assert texts(display.ax_) == ["1"]
+    assert display.ax_.get_xlabel() == "size of label sets, $k$ (Hamming = subset 0/1)"
 
 
-def test_ends_that_are_not_reached_say_where_they_lead(plt):
+def test_the_axis_says_where_ends_lead_that_are_not_reached(plt):
     display = LossCurveDisplay.from_curves(curve([0.1, 0.2, 0.3], parameters=[2, 3, 4], n_labels=9)).plot()
-    written = texts(display.ax_)
-    assert written[0] == "2\n← Hamming"
-    assert written[-1] == "4\nsubset 0/1 →"
+    assert texts(display.ax_) == ["2", "3", "4"]
+    assert display.ax_.get_xlabel().startswith(r"Hamming $\leftarrow$")
 
 
 def test_perfect_predictions_have_an_axis_too(plt):
@@ -214,6 +246,70 @@ def test_no_two_of_24_lines_look_alike():
 
     looks = {(style["color"], str(style["linestyle"]), style["marker"]) for style in map(line_style, range(24))}
     assert len(looks) == 24
+
+
+PLAIN = [((1, 1), None), ((1, 1), (3, 2.2)), ((1, 2), (10, 4)), ((2, 2), None), ((2, 3), (9, 6))]
+
+
+@pytest.mark.parametrize(("grid", "size"), PLAIN)
+@pytest.mark.parametrize("family", ["binomial", "polynomial"])
+def test_plain_figures_have_room_for_all_that_is_written(plt, grid, size, family):
+    figure, axes = plt.subplots(*grid, figsize=size, squeeze=False)
+    names = ["binary relevance", "ensemble of classifier chains"]
+    for ax in axes.flat:
+        LossCurveDisplay([curve([0.1, 0.3, 0.5], name, family) for name in names]).plot(ax)
+        assert not overlapping(boxes(ax))
+        assert ax.get_xlabel().startswith("Hamming")
+        assert ax.xaxis.label.get_window_extent().width <= ax.bbox.width
+    for ax in axes[-1]:
+        assert size == (3, 2.2) or inside_figure(ax)  # matplotlib keeps no room below axes as low as these
+    for upper, lower in zip(axes[:-1].flat, axes[1:].flat, strict=True):
+        assert upper.get_tightbbox().y0 > lower.bbox.y1 - 0.02 * figure.bbox.height
+
+
+def test_models_plotted_one_by_one_look_like_models_plotted_together(plt):
+    curves = [curve(np.array([0.3, 0.4]) / (i + 1), f"model {i}") for i in range(4)]
+    curves.insert(2, curve([0.7, 0.9], "nothing"))
+    ax = LossCurveDisplay([curves[0]]).plot().ax_
+    for one in curves[1:]:
+        LossCurveDisplay([one], baseline="nothing" if one.name == "nothing" else None).plot(ax)
+    together = LossCurveDisplay(curves, baseline="nothing").plot().ax_
+    assert [line.get_color() for line in ax.lines] == [line.get_color() for line in together.lines]
+    assert [line.get_marker() for line in ax.lines] == [line.get_marker() for line in together.lines]
+    assert sorted(texts(ax)) == sorted(texts(together))
+    assert ax.get_ylim() == together.get_ylim()
+    assert not overlapping(boxes(ax))
+
+
+def test_curves_without_names_one_by_one(plt):
+    ax = LossCurveDisplay([curve([0.1, 0.2])]).plot().ax_
+    LossCurveDisplay([curve([0.2, 0.3])]).plot(ax)
+    assert {"curve 1", "curve 2"} <= set(texts(ax))
+
+
+def test_one_by_one_until_only_a_legend_has_room(plt):
+    _, ax = plt.subplots(figsize=(3, 2.2), layout="constrained")
+    for i in range(3):
+        LossCurveDisplay([curve([0.1, 0.2], f"a name that takes half of the width, {i}")]).plot(ax)
+    assert not ax.texts
+    assert len(ax.get_legend().get_texts()) == 3
+
+
+def test_nine_models_have_nine_colours():
+    from choral.displays._style import line_style
+
+    assert len({line_style(index)["color"] for index in range(9)}) == 9
+
+
+def test_names_from_files_stand_on_one_line(plt):
+    name = "runs\nof\tmonday\x07\x00"
+    assert r"runs of monday\x07\x00" in texts(LossCurveDisplay([curve([0.1, 0.2], name)]).plot().ax_)
+    pair = PairwiseCurve(curve([0.1, 0.2], name), curve([0.2, 0.3], name))
+    ax = PairwiseDisplay({name: pair}).plot().ax_
+    assert r"runs of monday\x07\x00" in texts(ax)
+    assert ax.get_xlabel() == r"binomial loss of runs of monday\x07\x00"
+    left, _ = ChoquetDisplay([0.5], SubsetMeasure(), label_names=["sun\nset"]).plot().axes_
+    assert texts(left)[0] == "sun set"
 
 
 def test_names_are_not_formulas(plt):
@@ -291,6 +387,36 @@ def test_notes_in_the_pairwise_plot_do_not_overlap(plt):
         _, ax = plt.subplots(figsize=(3.5, 3.5), layout="constrained")
         written = boxes(PairwiseDisplay.from_curves(*pair).plot(ax).ax_)
         assert not overlapping(written)
+
+
+@pytest.mark.parametrize(("grid", "size", "least"), [((1, 1), None, 1), ((2, 3), (9, 6), 6), ((3, 3), None, 0)])
+def test_notes_of_who_is_better_stay_on_their_side_or_away(plt, grid, size, least):
+    figure, axes = plt.subplots(*grid, figsize=size, squeeze=False)
+    rng = np.random.default_rng(0)
+    written = 0
+    for ax in axes.flat:
+        first = curve(np.sort(rng.random(7)), "binary relevance")
+        second = curve(np.sort(rng.random(7)), "ensemble of classifier chains")
+        PairwiseDisplay.from_curves(first, second).plot(ax)
+        figure.draw_without_rendering()
+        notes = [text for text in ax.texts if text.get_text().endswith("better")]
+        for note in notes:
+            (x0, y0), (x1, y1) = ax.transAxes.inverted().transform(note.get_window_extent())
+            above = note.get_ha() == "left"
+            assert x1 < y0 if above else x0 > y1
+        written += len(notes)
+        assert ax.yaxis.label.get_window_extent().height <= ax.bbox.height
+        assert ax.xaxis.label.get_window_extent().width <= ax.bbox.width
+    assert written >= least
+
+
+def test_notes_keep_clear_of_a_legend_inside_the_axes(plt):
+    _, ax = plt.subplots()
+    pair = PairwiseCurve(curve([0.1, 0.2], "A"), curve([0.2, 0.3], "B"))
+    PairwiseDisplay({"emotions": pair, "scene": pair}).plot(ax)
+    assert inside_figure(ax)
+    legend = ax.get_legend().get_window_extent()
+    assert not overlapping([legend, *(text.get_window_extent() for text in ax.texts)])
 
 
 def test_a_line_for_each_data_set(plt):
@@ -389,13 +515,48 @@ def test_bars_fall_and_bear_their_names_on_given_axes(plt):
     assert display.axes_ == tuple(axes)
     assert display.figure_ is figure
     assert [bar.get_height() for bar in axes[0].patches] == [0.9, 0.5, 0.2]
-    assert texts(axes[0]) == ["a $ and…ng name", "sunset", "beach"]
+    assert texts(axes[0])[:3] == ["a $ and…ng name", "sunset", "beach"]
     assert axes[0].get_xticklabels()[0].get_rotation() == 45
+
+
+@pytest.mark.parametrize("names", [np.array(["beach", "sunset"]), (3, 7)])
+def test_label_names_may_be_columns_of_a_table(names):
+    assert ChoquetDisplay([0.2, 0.9], SubsetMeasure(), label_names=names).label_names == tuple(map(str, names))
+
+
+def test_label_names_may_be_an_index():
+    pandas = pytest.importorskip("pandas")
+    names = pandas.DataFrame(columns=["beach", "sunset"]).columns
+    assert ChoquetDisplay([0.2, 0.9], SubsetMeasure(), label_names=names).label_names == ("beach", "sunset")
+
+
+def test_axes_and_areas_of_the_integral_are_named(plt):
+    left, right = ChoquetDisplay([0.2, 0.9, 0.5], AtLeastMeasure(2)).plot().axes_
+    assert texts(left) == ["label 1", "label 2", "label 0", "weighted mean: 0.533"]
+    assert left.get_xlabel() == "label, as wide as its weight"
+    assert texts(right)[-2:] == ["Choquet integral: 0.5", "weighted mean"]
+    assert right.get_xlabel() == "worth of the set"
+
+
+@pytest.mark.parametrize("u", [[1, 1, 1, 1], [0.3, 0.2, 0.9, 0.5]])
+@pytest.mark.parametrize("size", [None, (10, 8)])
+def test_rows_of_integrals_do_not_overlap(plt, u, size):
+    figure, axes = plt.subplots(2, 2, figsize=size)
+    for row in axes:
+        ChoquetDisplay(u, PolynomialMeasure(2)).plot(row)
+    for upper, lower in axes.T:
+        assert inside_figure(lower)
+        assert not overlapping([upper.xaxis.label.get_window_extent(), *boxes(lower)])
+        assert upper.xaxis.label.get_window_extent().y0 > lower.bbox.y1 - 0.01 * figure.bbox.height
+        legend = lower.get_legend().get_window_extent()
+        highest = lower.transData.transform((0, max(u)))[1]
+        assert legend.y0 >= highest - 1
 
 
 def test_many_labels_have_no_names(plt):
     display = ChoquetDisplay(np.linspace(0, 1, 53), BinomialMeasure(3)).plot()
-    assert "53" not in texts(display.axes_[0])
+    assert not any(text.startswith("label") for text in texts(display.axes_[0]))
+    assert display.axes_[0].get_xlabel() == "weight of the labels"
 
 
 def test_refuses_what_is_no_row():

@@ -1,4 +1,4 @@
-"""The axis of a loss curve: k linear, alpha logarithmic, and the two losses at its ends named."""
+"""The axis of a loss curve: k linear, alpha logarithmic, and its label, which names the two ends."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -7,6 +7,7 @@ import numpy as np
 
 from choral._optional import require
 from choral.curves import LossCurve
+from choral.displays._labels import label_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,21 +15,22 @@ if TYPE_CHECKING:
 MOST_MARKERS = 12  # a longer curve gets fewer, evenly over the axis
 INFINITY_GAP = 0.2  # between the largest finite alpha and infinity, of the length of the axis up to there
 MARGIN = 0.03  # on either side, of the width of the axes
+NAMES = {"binomial": ("size of label sets, $k$", "$k$"), "polynomial": (r"exponent, $\alpha$", r"$\alpha$")}
 
 
 class ParameterAxis:
     """Where k or alpha lies on the axis, and what is written below it."""
 
     def __init__(self, curves: Sequence[LossCurve]):
-        self.logarithmic = curves[0].family == "polynomial"
+        self.family = curves[0].family
+        self.logarithmic = self.family == "polynomial"
         self.n_labels = curves[0].n_labels
         parameters = np.concatenate([curve.parameters for curve in curves])
         finite = parameters[np.isfinite(parameters)]
         self.has_infinity = finite.size < parameters.size
         self.low, self.high = (float(finite.min()), float(finite.max())) if finite.size else (1.0, 1.0)
-        if self.low == self.high:  # a single parameter still needs an axis
-            self.low, self.high = 1.0, max(10.0, self.high) if self.logarithmic else float(self.n_labels)
-        self.infinity = self.high * (self.high / self.low) ** INFINITY_GAP
+        ratio = self.high / self.low if self.high > self.low else 10.0
+        self.infinity = self.high * ratio**INFINITY_GAP
         self.right = self.infinity if self.has_infinity else self.high
 
     def with_gap(self, parameters: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -57,37 +59,38 @@ class ParameterAxis:
         nearest = {int(drawn[np.abs(shares - share).argmin()]) for share in inner}
         return sorted({int(drawn[0]), *nearest, int(drawn[-1])})
 
-    def set_limits(self, ax: "Axes", room: float) -> float:
-        """Show the whole axis and leave a share of the width free on its right; the share where it ends."""
+    def set_limits(self, ax: "Axes", room: float) -> None:
+        """Show and label the whole axis, and leave a share of the width free on its right."""
         transform = ax.xaxis.get_transform()
-        low, right = transform.transform(np.array([self.low, self.right]))
-        least = 0.0 if right > low else 0.5  # a single label makes a single point: into the middle
-        width = (right - low + 2 * least) / (1 - 2 * MARGIN - room)
-        margin = MARGIN * width + least
-        limits = transform.inverted().transform(np.array([low - margin, low - margin + width]))
-        ax.set_xlim(*limits)
-        ax.spines["bottom"].set_bounds(self.low, self.right)
+        ends = transform.transform(np.array([self.low, self.right]))
+        if self.low == self.right:  # a single parameter: into the middle
+            ends += np.array([-0.5, 0.5])
+        width = (ends[1] - ends[0]) / (1 - 2 * MARGIN - room)
+        left = ends[0] - MARGIN * width
+        ax.set_xlim(*transform.inverted().transform(np.array([left, left + width])))
+        ax.spines["bottom"].set_bounds(*transform.inverted().transform(ends))
         ticks = self.ticks()
         ax.set_xticks(list(ticks), labels=list(ticks.values()))
         ax.set_xticks([], minor=True)
-        ax.xaxis.label.set_x((margin + (right - low) / 2) / width)
-        return float((right - low + margin) / width)
+        half = label_axis(ax.xaxis, self.labels()) / 2
+        middle = (ends.mean() - left) / width
+        ax.xaxis.label.set_x(max(half, min(middle, 1 - half)))
+
+    def labels(self) -> list[str]:
+        """What the axis is and where it leads, on one line: two would not fit below axes of ordinary figures."""
+        if self.n_labels == 1:
+            return [f"{name} (Hamming = subset 0/1)" for name in NAMES[self.family]]
+        return [rf"Hamming $\leftarrow$ {name} $\rightarrow$ subset 0/1" for name in NAMES[self.family]]
 
     def ticks(self) -> dict[float, str]:
-        """Positions and texts; the ends say which losses they are, or where they lead."""
-        inner = {tick: f"{tick:g}" for tick in self._inner_ticks()}
-        if self.low == self.right:
-            return {self.low: "1\nHamming = subset 0/1"}
-        hamming = "Hamming" if self.low == 1 else "← Hamming"
-        reached = not self.logarithmic and self.high == self.n_labels
-        subset = "subset 0/1" if reached or self.has_infinity else "subset 0/1 →"
-        left, right = {self.low: f"{self.low:g}\n{hamming}"}, {self.high: f"{self.high:g}\n{subset}"}
-        if self.has_infinity:
-            right = {self.high: f"{self.high:g}", self.infinity: f"∞\n{subset}"}
-        return left | inner | right
+        """Positions and texts."""
+        finite = [self.low, *self._inner_ticks(), self.high]
+        return {tick: f"{tick:g}" for tick in finite} | ({self.infinity: "∞"} if self.has_infinity else {})
 
     def _inner_ticks(self) -> np.ndarray:
         ticker = require("matplotlib.ticker", "plot")
+        if self.low == self.high:
+            return np.array([])
         if self.logarithmic:
             decades = np.log10(self.high / self.low)
             steps = (1,) if decades >= 2 else (1, 2, 5)

@@ -7,9 +7,10 @@ from choral._optional import require
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours without their yellow, which fades on white paper. Markers and dashes
-# repeat in other periods, so that 24 lines differ, in grey too.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+# Okabe and Ito's colours without their yellow, which fades on white paper, then wine and indigo of Paul Tol's muted
+# scheme: the nine that stay furthest apart in all three kinds of colour blindness. Markers and dashes repeat in other
+# periods, so that 24 lines differ, in grey too.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#332288")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 DASHES = ("-", (0, (5, 1.2)), (0, (1.2, 1)), (0, (5, 1, 1, 1)))
 GREY = "#767676"
@@ -36,6 +37,11 @@ def darker(colour: Any) -> tuple[float, ...]:
     return tuple(0.75 * channel for channel in require("matplotlib.colors", "plot").to_rgb(colour))
 
 
+def lead(colour: Any) -> dict[str, Any]:
+    """A thin line from a text to what it names."""
+    return {"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 4}
+
+
 def line_properties(line_kwargs: dict[str, Any]) -> dict[str, Any]:
     """A caller's properties of lines under their full names: ``lw`` is ``linewidth``."""
     line2d = require("matplotlib.lines", "plot").Line2D
@@ -55,9 +61,9 @@ def new_axes(width: float, height: float, **grid: Any) -> Any:
 
 
 def tidy(ax: "Axes") -> None:
-    """Leave away what carries no information."""
+    """Leave away what carries no information, and little space between the axes and what is written below."""
     ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(labelsize=SMALL)
+    ax.tick_params(labelsize=SMALL, length=3, pad=2.5)
 
 
 def points(ax: "Axes", size: float) -> float:
@@ -65,9 +71,15 @@ def points(ax: "Axes", size: float) -> float:
     return size * ax.figure.dpi / 72
 
 
+def makes_room(ax: "Axes") -> bool:
+    """Whether the figure has a layout engine, which keeps room for what is written outside the axes."""
+    return ax.figure.figure.get_layout_engine() is not None
+
+
 def settle(ax: "Axes") -> None:
-    """Let the layout engine of the figure, if it has one, give the axes their final size before we measure."""
+    """Give the axes their final size before we measure: by the figure's layout engine, if any, and their aspect."""
     figure = ax.figure.figure  # of a subfigure, the whole
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
+    ax.apply_aspect()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 12  # labels, beyond which their names would overlap
 MOST_EDGED = 50  # bars
+LEGEND_LINES = 2.5  # room above the bars, in lines of text
 
 
 class ChoquetDisplay:
@@ -33,7 +34,7 @@ class ChoquetDisplay:
     measure : Measure or RelevanceMeasure
         What each set of labels is worth.
     label_names : sequence of str, optional
-        ``"1"``, ``"2"``, ... unless given.
+        ``"label 0"``, ``"label 1"``, ... unless given.
     weights : array-like of shape (n_labels,), optional
         Weights of the labels in the mean, summing to 1. Unless given: those of an `AdditiveMeasure`, else equal
         ones, which lead to the Hamming loss.
@@ -84,7 +85,8 @@ class ChoquetDisplay:
         refuse_where("u must be finite and non-negative", "u", self.u, ~((self.u >= 0) & (self.u < np.inf)))
         n_labels = self.u.size
         self.measure = measure
-        self.label_names = tuple(label_names or map(str, range(1, n_labels + 1)))
+        names = [f"label {i}" for i in range(n_labels)] if label_names is None else label_names
+        self.label_names = tuple(map(str, names))
         self.order = np.argsort(self.u, kind="stable")
         self.levels = self.u[self.order]
         self.worths = _worths(measure, self.order, y_true)
@@ -144,7 +146,8 @@ class ChoquetDisplay:
         Parameters
         ----------
         axes : two matplotlib Axes, optional
-            For the bars and for the slices; a new figure unless given.
+            For the bars and for the slices, such as ``plt.subplots(1, 2)[1]``; a new figure unless given. Other
+            displays need one, this one needs two: hence ``axes`` and not ``ax``.
 
         Returns
         -------
@@ -152,55 +155,77 @@ class ChoquetDisplay:
             Itself.
         """
         if axes is None:
-            left, right = style.new_axes(6.4, 3.0, ncols=2, sharey=True)
+            left, right = style.new_axes(6.4, 2.9, ncols=2, sharey=True)
         else:
             left, right = _check_two(axes)
         self.axes_, self.figure_ = (left, right), left.figure
-        top = 1.05 * self.levels[-1] if self.levels[-1] > 0 else 1.0
         for ax in self.axes_:
             style.tidy(ax)
-            ax.set(xlim=(0, 1), ylim=(0, top))
+            ax.set_xlim(0, 1)
         self._draw_bars(left)
         self._draw_slices(right)
+        line = max(labels.text_size(ax, [""], style.SMALL)[1] for ax in self.axes_)
+        for ax in self.axes_:  # the same height for both, with room for the legends above bars of any heights
+            ax.set_ylim(0, (self.levels[-1] or 1.0) / max(1 - LEGEND_LINES * line, 0.5))
         return self
 
     def _draw_bars(self, ax: "Axes") -> None:
         falling = self.order[::-1]
         widths, heights = self.weights[falling], self.u[falling]
         lefts = np.cumsum(widths) - widths
-        ax.bar(lefts, heights, widths, align="edge", color=style.COLOURS[0], **self._edges())
-        ax.set_title(f"weighted mean\n{self.mean:.3g}", fontsize="medium")
-        ax.set_xlabel("weight of the label")
-        ax.set_ylabel("value of the label")
-        if self.u.size <= MOST_NAMED:
-            names = [labels.shortened(self.label_names[i], 16) for i in falling]
-            _name_bars(ax, lefts + widths / 2, widths, names)
+        bars = ax.bar(lefts, heights, widths, align="edge", color=style.COLOURS[0], **self._edges())
+        _write_legend(ax, {f"weighted mean: {self.mean:.3g}": bars})
+        labels.label_axis(ax.yaxis, ["value of the label"])
+        if self.u.size > MOST_NAMED:
+            labels.label_axis(ax.xaxis, ["weight of the labels"])
+            return
+        names = [labels.shortened(self.label_names[i], 16) for i in falling]
+        _name_bars(ax, lefts + widths / 2, widths, names)
 
     def _draw_slices(self, ax: "Axes") -> None:
         heights = np.diff(self.levels, prepend=0)
         floors = self.levels - heights
-        ax.barh(floors, self.worths, heights, align="edge", color=style.COLOURS[1], **self._edges())
+        slices = ax.barh(floors, self.worths, heights, align="edge", color=style.COLOURS[1], **self._edges())
         falling = self.order[::-1]
         edges = np.append(0, np.cumsum(self.weights[falling]))
-        ax.stairs(self.u[falling], edges, color=style.GREY, linestyle="--")
-        ax.set_title(f"Choquet integral\n{self.integral:.3g}", fontsize="medium")
-        ax.set_xlabel("worth of the set")
+        outline = ax.stairs(self.u[falling], edges, color=style.GREY, linestyle="--")
+        _write_legend(ax, {f"Choquet integral: {self.integral:.3g}": slices, "weighted mean": outline})
+        labels.label_axis(ax.xaxis, ["worth of the set"])
 
     def _edges(self) -> dict[str, Any]:
         """White lines between bars, where there are few enough to tell apart."""
         return {"alpha": 0.75, "edgecolor": "white", "linewidth": 0.8 if self.u.size <= MOST_EDGED else 0.0}
 
 
+def _write_legend(ax: "Axes", areas: dict[str, Any]) -> None:
+    """Name areas above them; not in a title, which meets the labels of the axes above in a grid."""
+    look = {
+        "fontsize": style.SMALL,
+        "frameon": False,
+        "labelspacing": 0.25,
+        "borderaxespad": 0,
+        "borderpad": 0.2,
+        "handlelength": 1.6,
+    }
+    ax.legend(areas.values(), areas.keys(), loc="upper right", **look)
+
+
 def _name_bars(ax: "Axes", centres: np.ndarray, widths: np.ndarray, names: list[str]) -> None:
-    """Write names below bars, slanted where they would touch."""
+    """Write names below bars; slanted where they would touch, and then they leave no room for more below."""
     ax.set_xticks(centres, labels=names)
     ax.tick_params("x", length=0)
     style.settle(ax)
-    fits = all(labels.text_size(ax, [name], style.SMALL)[0] < 0.9 * w for name, w in zip(names, widths, strict=True))
+    fitting = [size for size in (style.SMALL, "x-small") if _fit(ax, names, widths, size)]
+    slant = {} if fitting else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     for text in ax.get_xticklabels():
-        text.set_parse_math(False)
-        if not fits:
-            text.set(rotation=45, ha="right", rotation_mode="anchor")
+        text.set(parse_math=False, fontsize=[*fitting, style.SMALL][0], **slant)
+    if fitting:
+        labels.label_axis(ax.xaxis, ["label, as wide as its weight", "label"])
+
+
+def _fit(ax: "Axes", names: list[str], widths: np.ndarray, fontsize: str) -> bool:
+    sizes = [labels.text_size(ax, [name], fontsize)[0] for name in names]
+    return bool((sizes < 0.95 * widths).all())
 
 
 def _worths(measure: Any, order: np.ndarray, y_true: Any) -> np.ndarray:
@@ -227,5 +252,5 @@ def _check_two(axes: Any) -> "tuple[Axes, Axes]":
     try:
         left, right = axes
     except (TypeError, ValueError):
-        raise TypeError(f"axes must be two matplotlib Axes; got {axes!r}.") from None
+        raise TypeError(f"axes must be two matplotlib Axes, as of plt.subplots(1, 2); got {axes!r}.") from None
     return style.check_axes(left), style.check_axes(right)

@@ -11,6 +11,7 @@ from choral._validation import check_vector
 from choral.curves import LossCurve
 from choral.displays import _labels as labels
 from choral.displays import _style as style
+from choral.displays._legend import height_below, write_legend
 from choral.displays._parameter_axis import ParameterAxis
 from choral.profiles import ErrorProfile, profiles_by_name
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
-X_LABELS = {"binomial": "size of label sets, $k$", "polynomial": r"exponent, $\alpha$"}
+MOST_LEGEND_HEIGHT = 0.35  # of the height of axes that are not ours to make taller
 
 
 class LossCurveDisplay:
@@ -134,7 +135,8 @@ class LossCurveDisplay:
         """Draw the curves.
 
         The axis of k is linear, that of alpha logarithmic; an infinite alpha is a point of its own at the right end,
-        not joined to the line. Names stand at the ends of the lines, or below the axes where they do not fit.
+        not joined to the line. Names stand at the ends of the lines, or in a legend where they do not fit. Displays
+        drawn one by one on the same axes look as if they were one.
 
         Parameters
         ----------
@@ -156,19 +158,20 @@ class LossCurveDisplay:
         axis = ParameterAxis(self.curves)
         self.lines_ = self._draw_lines(ax, axis, style.line_properties(line_kwargs))
         style.tidy(ax)
-        ax.set_xlabel(X_LABELS[family])
-        ax.set_ylabel(f"{family} loss")
+        labels.label_axis(ax.yaxis, [f"{family} loss"])
         self._place_names(ax, axis, grow=own_figure)
         return self
 
     def _draw_lines(self, ax: "Axes", axis: ParameterAxis, line_kwargs: dict[str, Any]) -> list["Line2D"]:
         lines: list[Line2D] = []
-        styles = map(style.line_style, count())
-        for index, (name, curve, band) in enumerate(zip(self.names, self.curves, self.bands, strict=True)):
+        before = _curves_on(ax)
+        styles = map(style.line_style, count(sum(line.get_color() != style.GREY for line in before)))
+        for index, (curve, name, band) in enumerate(zip(self.curves, self.names, self.bands, strict=True)):
             look = style.BASELINE if name == self.baseline else next(styles)
             x, y = axis.with_gap(curve.parameters, curve.losses)
             marks = axis.marks(x, index / len(self.curves))
-            look = {"markevery": marks, "clip_on": False, "label": name, **look, **line_kwargs}
+            label = labels.plain(curve.name or f"curve {len(before) + index + 1}")
+            look = {"markevery": marks, "clip_on": False, "label": label, **look, **line_kwargs}
             lines += ax.plot(x, y, **look)
             if band is not None:
                 lower, upper = (axis.with_gap(curve.parameters, edge)[1] for edge in band)
@@ -176,30 +179,37 @@ class LossCurveDisplay:
         return lines
 
     def _place_names(self, ax: "Axes", axis: ParameterAxis, *, grow: bool) -> None:
-        """Set the limits, then write the names where they fit."""
-        highest = max(max(curve.losses.max() for curve in self.curves), *(_top(band) for band in self.bands))
-        ax.set_ylim(0, 1.04 * highest if highest > 0 else 1)
+        """Set the limits, then write the names of all curves on these axes where they fit."""
+        ax.set_ylim(0, 1.04 * ax.dataLim.y1 if ax.dataLim.y1 > 0 else 1)
+        labels.remove_names(ax)
         axis.set_limits(ax, 0.0)
-        if len(self.curves) == 1 and self.curves[0].name is None:
-            return
         style.settle(ax)
-        names: Sequence[str] = self.names
-        fit = labels.fitting_size(ax, names)
-        if fit is None and not grow and labels.legend_height(ax, names) > labels.MOST_LEGEND_HEIGHT:
-            names = [labels.shortened(name, 16) for name in names]
-            fit = labels.fitting_size(ax, names)
-        if fit is not None:
-            fontsize, room = fit
-            left = axis.set_limits(ax, room)
-            labels.label_ends(ax, self.lines_, names, left=left, fontsize=fontsize)
+        axis.set_limits(ax, 0.0)  # its label fits the size that the axes have now
+        lines = sorted(_curves_on(ax), key=lambda line: -np.asarray(line.get_ydata())[-1])
+        names = [str(line.get_label()) for line in lines]
+        if len(lines) == 1 and self.curves[0].name is None:
             return
-        order = sorted(range(len(self.lines_)), key=lambda i: -self.curves[i].losses[-1])
-        lines = [self.lines_[i] for i in order]
-        labels.legend_below(ax, lines, [self.names[i] for i in order], grow=grow)
+        short = [labels.shortened(name, 16) for name in names]
+        fit = labels.fitting_size(ax, names)
+        if fit is None and not (grow or _has_room_below(ax, names)):
+            fit = labels.fitting_size(ax, short)
+            names = short if fit else names
+        if fit is None:
+            write_legend(ax, lines, names, grow=grow)
+            return
+        fontsize, room = fit
+        axis.set_limits(ax, room)
+        labels.label_ends(ax, lines, names, fontsize=fontsize)
 
 
-def _top(band: tuple[np.ndarray, np.ndarray] | None) -> float:
-    return 0.0 if band is None else float(band[1].max())
+def _curves_on(ax: "Axes") -> list["Line2D"]:
+    """The lines of this and of earlier displays, known by their chosen markers."""
+    return [line for line in ax.lines if line.get_markevery() is not None]
+
+
+def _has_room_below(ax: "Axes", names: Sequence[str]) -> bool:
+    """Whether a legend below axes that are not ours to make taller leaves enough of them."""
+    return style.makes_room(ax) and height_below(ax, names) <= MOST_LEGEND_HEIGHT
 
 
 def _check_curves(curves: Sequence[LossCurve]) -> tuple[LossCurve, ...]:

@@ -10,6 +10,8 @@ from choral._optional import require
 from choral.curves import LossCurve, PairwiseCurve
 from choral.displays import _labels as labels
 from choral.displays import _style as style
+from choral.displays._legend import write_legend
+from choral.displays._notes import Notes
 from choral.displays.loss_curve import LossCurveDisplay
 from choral.measures.families import get_family
 
@@ -146,20 +148,29 @@ class PairwiseDisplay:
         ax.plot([0, limit], [0, limit], color=style.GREY, linewidth=0.8, zorder=1)
         self.lines_ = [_draw_pair(ax, pair, {**_look(index), **line_kwargs}) for index, pair in enumerate(self.pairs)]
         style.tidy(ax)
-        for axis, name in zip((ax.xaxis, ax.yaxis), self.names, strict=True):
-            axis.label.set_parse_math(False)
+        for axis in (ax.xaxis, ax.yaxis):
             axis.set_major_locator(require("matplotlib.ticker", "plot").MaxNLocator(6, steps=[1, 2, 5, 10]))
-            axis.set_label_text(f"{self.pairs[0].first.family} loss of {labels.shortened(name, 24)}")
+        self._label_axes(ax)
         if self.data_names:
             self._write_legend(ax, grow=own_figure)
         style.settle(ax)
-        notes = labels.Notes(ax)
+        self._label_axes(ax)  # in words that fit the size that the axes have now
+        notes = Notes(ax)
         if not self.data_names:
             _name_places(notes, self.pairs[0], self.lines_[0].get_color())
         for name, side in zip(self.names, ("above", "below"), strict=True):
-            text = f"{side}:\n{labels.shortened(name, 24)} better"
-            notes.in_corner(text, style.GREY, upper_left=side == "above")
+            texts = [f"{side}:\n{labels.shortened(name, 24)} better"]
+            texts += [f"{labels.shortened(name, most)}\nbetter" for most in (24, 14)]
+            notes.in_corner(texts, style.GREY, upper_left=side == "above")
         return self
+
+    def _label_axes(self, ax: "Axes") -> None:
+        """Say which model's loss each axis is, in fewer words where there is little room."""
+        family = self.pairs[0].first.family
+        for axis, name in zip((ax.xaxis, ax.yaxis), self.names, strict=True):
+            axis.label.set_parse_math(False)
+            long, short = labels.shortened(name, 24), labels.shortened(name, 14)
+            labels.label_axis(axis, [f"{family} loss of {long}", f"loss of {long}", f"loss of {short}", short])
 
     def _write_legend(self, ax: "Axes", *, grow: bool) -> None:
         """Name the data sets and where they cross, and the three kinds of markers."""
@@ -172,7 +183,7 @@ class PairwiseDisplay:
         if any(pair.crossings().size for pair in self.pairs):
             keys[f"crossing at {symbol}"] = CROSSING
         marks = [line2d([], [], color="black", linestyle="none", **look) for look in keys.values()]
-        labels.legend_below(ax, [*self.lines_, *marks], [*names, *keys], grow=grow)
+        write_legend(ax, [*self.lines_, *marks], [*names, *keys], grow=grow)
 
 
 def _look(index: int) -> dict[str, Any]:
@@ -185,7 +196,7 @@ def _draw_pair(ax: "Axes", pair: PairwiseCurve, look: dict[str, Any]) -> "Line2D
     x, y = pair.first.losses, pair.second.losses
     (line,) = ax.plot(x, y, clip_on=False, **look)
     colour = line.get_color()
-    if x.size <= MOST_DOTS:
+    if 2 < x.size <= MOST_DOTS:  # an empty line would count as a point in the corner of the figure
         ax.plot(x[1:-1], y[1:-1], ".", color=colour, markersize=5, clip_on=False)
     ax.plot(x[0], y[0], color=colour, clip_on=False, zorder=3, **HAMMING_END)
     ax.plot(x[-1], y[-1], color=colour, clip_on=False, zorder=3, **SUBSET_END)
@@ -214,6 +225,7 @@ def _crossing_name(pair: PairwiseCurve, parameter: float) -> str:
 
 
 def _name_with_crossings(name: str, pair: PairwiseCurve) -> str:
+    name = labels.plain(name)
     crossings = [_crossing_name(pair, parameter).removeprefix("= ") for parameter in pair.crossings()]
     return f"{name} \N{MULTIPLICATION SIGN} {', '.join(crossings)}" if crossings else name
 
@@ -229,7 +241,7 @@ def _end_names(pair: PairwiseCurve) -> tuple[str, str]:
     )
 
 
-def _name_places(notes: labels.Notes, pair: PairwiseCurve, colour: Any) -> None:
+def _name_places(notes: Notes, pair: PairwiseCurve, colour: Any) -> None:
     """Name the ends of a single line and its crossings."""
     for parameter, loss in _crossing_points(pair):
         notes.beside((loss, loss), f"{SYMBOLS[pair.first.family]} {_crossing_name(pair, parameter)}", "black")

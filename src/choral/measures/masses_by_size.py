@@ -14,7 +14,8 @@ import numpy as np
 from choral._kernels import counting as kernel
 
 EXACT_LABELS = 64  # alternating sums of binomials beyond this take too long to be useful
-MOST_DRAWS = 10**5  # steps of the occupancy recursion: a second or, for many labels, some
+MOST_DRAWS = 10**5  # of the occupancy recursion
+MOST_STEPS = 10**9  # draws times labels: some seconds
 
 
 def masses_of_values(values: Sequence[Fraction]) -> np.ndarray:
@@ -64,10 +65,10 @@ def occupancy(alpha: float, n_labels: int) -> np.ndarray:
     It is :math:`K (K-1) \dots (K-j+1) \, S(\alpha, j) / K^\alpha` with S a Stirling number of the second kind; its
     recursion over the draws has positive terms only, so that nothing cancels or overflows.
     """
-    if alpha > MOST_DRAWS:
+    if alpha > MOST_DRAWS or alpha * min(alpha, n_labels) > MOST_STEPS:
         raise ValueError(
-            f"the Moebius masses of PolynomialMeasure({alpha:g}) are computed up to alpha = {MOST_DRAWS} "
-            f"for more than {EXACT_LABELS} labels; got {n_labels}."
+            f"the Moebius masses of PolynomialMeasure({alpha:g}) would take too long for {n_labels} labels: beyond "
+            f"{EXACT_LABELS} labels, alpha goes up to {MOST_DRAWS}, and alpha times labels up to {MOST_STEPS}."
         )
     old = np.arange(n_labels + 1) / n_labels  # the next draw repeats one of j labels
     new = (n_labels - np.arange(n_labels + 1)) / n_labels
