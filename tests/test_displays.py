@@ -389,6 +389,16 @@ def test_notes_in_the_pairwise_plot_do_not_overlap(plt):
         assert not overlapping(written)
 
 
+def test_notes_do_not_hide_the_point_they_name(plt):
+    first, second = curve([0.05, 0.1, 0.24], "A"), curve([0.18, 0.3, 0.5], "B")
+    _, ax = plt.subplots(figsize=(2.4, 2.4), layout="constrained")
+    PairwiseDisplay.from_curves(first, second).plot(ax)
+    ends = dict(zip(texts(ax), zip(ax.texts, boxes(ax), strict=True), strict=False))
+    for name in ("Hamming", "subset 0/1"):
+        note, box = ends[name]
+        assert not box.contains(*ax.transData.transform(note.xy))
+
+
 @pytest.mark.parametrize(("grid", "size", "least"), [((1, 1), None, 1), ((2, 3), (9, 6), 6), ((3, 3), None, 0)])
 def test_notes_of_who_is_better_stay_on_their_side_or_away(plt, grid, size, least):
     figure, axes = plt.subplots(*grid, figsize=size, squeeze=False)

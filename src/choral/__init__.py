@@ -4,10 +4,10 @@
 behind it are here too.
 """
 
-from choral.curves import LossCurve, PairwiseCurve
 from importlib import import_module
 from types import ModuleType
 
+from choral.curves import LossCurve, PairwiseCurve
 from choral.evaluation import Evaluation, evaluate
 from choral.integrals import choquet_integral, choquet_integral_moebius
 from choral.losses import (
