@@ -11,10 +11,10 @@ import matplotlib as mpl
 
 mpl.use("Agg")  # files need no window
 import matplotlib.pyplot as plt
-from demo import predict
 
 from choral import PolynomialMeasure
 from choral.displays import ChoquetDisplay, LossCurveDisplay, PairwiseDisplay
+from demo import predict
 
 
 def draw_curves():

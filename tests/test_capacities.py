@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from definitions import all_sets, capacity_values, moebius_by_definition, worth_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from choral import (
     RelevanceMeasure,
 )
 from choral._kernels.subsets import moebius_transform, set_sizes, zeta_transform
+from definitions import all_sets, capacity_values, moebius_by_definition, worth_of
 
 seeds = st.integers(0, 2**32 - 1)
 

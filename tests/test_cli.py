@@ -653,3 +653,10 @@ def test_entry_point_interrupted_while_importing(monkeypatch, capsys):
         entry.main()
     assert caught.value.code == 130
     assert capsys.readouterr().err == "choral: interrupted\n"
+
+
+def test_parameters_may_be_repeated(folder):
+    once = run("true.csv", "broad.csv", "--parameters", "1,2", "--bootstrap", "0")
+    twice = run("true.csv", "broad.csv", "--parameters", "1", "--parameters", "2", "--bootstrap", "0")
+    assert once.exit_code == 0
+    assert twice.stdout == once.stdout

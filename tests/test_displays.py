@@ -593,3 +593,13 @@ def test_refuses_what_is_no_row():
 def test_refuses_other_than_two_axes(plt, axes):
     with pytest.raises(TypeError, match="axes must be two matplotlib Axes"):
         ChoquetDisplay([0.1], SubsetMeasure()).plot(axes)
+
+
+def test_pairs_from_a_pair_or_a_mapping():
+    pair = PairwiseCurve(curve([0.1, 0.2], "BR"), curve([0.2, 0.1], "LP"))
+    assert PairwiseDisplay.from_curves(pair).names == ("BR", "LP")
+    by_name = PairwiseDisplay.from_predictions(Y_TRUE, {"BR": Y_FIRST, "LP": Y_SECOND})
+    by_place = PairwiseDisplay.from_predictions(Y_TRUE, Y_FIRST, Y_SECOND, names=("BR", "LP"))
+    assert by_name.pairs == by_place.pairs
+    with pytest.raises(ValueError, match="compares two models; got 1"):
+        PairwiseDisplay.from_predictions(Y_TRUE, {"BR": Y_FIRST})

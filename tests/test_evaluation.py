@@ -229,10 +229,26 @@ def test_close_parameters_have_columns_of_their_own():
     assert evaluation.summary().columns == ("alpha=1", "alpha=1.0000001", "alpha=2", "area")
 
 
-@pytest.mark.parametrize("predictions", [np.zeros((1, 2)), [("a", [[0, 1]])], {3: [[0, 1]]}])
+@pytest.mark.parametrize("predictions", [np.zeros((1, 2)), [("a", [[0, 1]])]])
 def test_predictions_must_have_names(predictions):
     with pytest.raises(TypeError, match="predictions must be a mapping from names to predictions"):
         evaluate([[0, 1]], predictions)
+    with pytest.raises(TypeError, match="predictions must have text for names; got 3"):
+        evaluate([[0, 1]], {3: [[0, 1]]})
+
+
+def test_tiny_weights_do_not_trouble_a_strict_numpy():
+    rng = np.random.default_rng(0)
+    y_true, scores = rng.integers(2, size=(20, 2000)), rng.random((20, 2000))
+    with np.errstate(all="raise"):
+        for y_pred in (scores, scores > 0.5):
+            for family in ("binomial", "polynomial"):
+                assert np.isfinite(choral.loss_curve(y_true, y_pred, family).losses).all()
+                evaluate(y_true, {"a": y_pred}, family=family, n_bootstrap=5)
+            for measure in (choral.BinomialMeasure(1000), choral.PolynomialMeasure(1e6)):
+                assert 0 <= choral.choquet_loss(y_true, y_pred, measure, sample_weight=rng.random(20)) <= 1
+                assert 0 <= choral.choquet_integral(scores, measure).max() <= 1
+                assert 0 <= choral.choquet_loss(y_true, y_pred, choral.RelevanceMeasure(measure, 1.0)) <= 1
 
 
 def test_bad_scores_are_named_under_a_threshold():

@@ -8,14 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn.metrics
-from definitions import (
-    all_sets,
-    binomial_loss_by_counting,
-    capacity_values,
-    choquet_by_levels,
-    share_of_sets_with_a_mistake,
-    worth_of,
-)
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -33,6 +25,14 @@ from choral import (
     PolynomialMeasure,
     RelevanceMeasure,
     SubsetMeasure,
+)
+from definitions import (
+    all_sets,
+    binomial_loss_by_counting,
+    capacity_values,
+    choquet_by_levels,
+    share_of_sets_with_a_mistake,
+    worth_of,
 )
 
 N_LABELS = 4
@@ -173,7 +173,7 @@ def test_constant_scores_hedge_under_every_measure():
 # Laws.
 
 
-@pytest.mark.parametrize("loss", LOSSES[:-1], ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
 @given(y_true=hard, y_pred=soft)
 def test_losses_lie_in_the_unit_interval_and_vanish_on_the_truth(loss, y_true, y_pred):
     rows = loss(y_true, y_pred, reduction="none")
@@ -250,7 +250,7 @@ def test_every_container_gives_the_same_loss_on_either_side(loss, wrap):
     np.testing.assert_array_equal((y_true, y_pred), before)  # the caller's data is never changed
 
 
-@pytest.mark.parametrize("loss", LOSSES[:-1], ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize(
     "wrap", [sp.csr_matrix, sp.csc_array, np.asfortranarray, partial(np.asarray, dtype=np.float32)]
 )
@@ -424,10 +424,27 @@ def test_other_bad_arguments():
         choral.choquet_loss([[0]], [[0]], "hamming")
     with pytest.raises(ValueError, match=r"k must lie in 1\.\.2"):
         choral.binomial_loss([[0, 1]], [[0, 1]], k=3)
-    with pytest.raises(ValueError, match="made for 2 labels; got 3"):
+    with pytest.raises(ValueError, match="weights must have one entry for each of 3 labels; got 2"):
         choral.owa_loss([[0, 1, 0]], [[0, 1, 0]], weights=[0.5, 0.5])
-    with pytest.raises(ValueError, match="f_loss needs hard predictions"):
-        choral.f_loss([[0, 1]], [[0.5, 1]])
+    with pytest.raises(TypeError, match="not a measure: that goes into choquet_loss"):
+        choral.covering_loss([[0, 1]], [[0, 1]], CoveringMeasure([(0, 1)]))
+
+
+def test_f_loss_of_scores():
+    y_true, scores = [[1, 0, 1], [0, 0, 0]], [[0.5, 0.25, 1.0], [0.0, 0.0, 0.0]]
+    expected = [1 - 2 * 1.5 / (2 + 1.75), 0]
+    assert choral.f_loss(y_true, scores, reduction="none") == pytest.approx(expected)
+    assert choral.f_loss(sp.csr_matrix(y_true), sp.csr_matrix(scores), reduction="none") == pytest.approx(expected)
+    assert choral.f_loss([[0, 0]], [[0.0, 1e-3]]) == 1
+
+
+def test_frames_with_the_same_columns_in_another_order_are_refused():
+    pandas = pytest.importorskip("pandas")
+    y_true = pandas.DataFrame({"sea": [1, 0], "sky": [1, 1]})
+    with pytest.raises(ValueError, match=r"y_pred\[y_true.columns\] puts them so"):
+        choral.hamming_loss(y_true, y_true[["sky", "sea"]])
+    assert choral.hamming_loss(y_true, y_true.rename(columns={"sea": "a", "sky": "b"})) == 0
+    assert choral.hamming_loss(y_true, y_true.to_numpy()) == 0
 
 
 def test_worth_of_a_measure_is_one_minus_the_hard_loss():

@@ -50,7 +50,7 @@ def test_import_is_light():
 
 
 def test_subpackages_come_when_they_are_asked_for():
-    code = "import choral; choral.displays.LossCurveDisplay, choral.datasets.load_digits_segments"
+    code = "import choral; choral.displays, choral.datasets.load_digits_segments, choral.PairwiseDisplay"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert {"displays", "evaluate"} <= set(dir(choral))
     with pytest.raises(AttributeError, match="module 'choral' has no attribute 'learners'"):

@@ -69,6 +69,16 @@ def test_histogram_by_hand():
     assert weighted.total_weight == 2.5
 
 
+def test_profiles_from_histograms():
+    profile = ErrorProfile.from_histogram(np.array([2, 1, 0, 1]))
+    assert (profile.n_labels, profile.n_rows, profile.is_hard) == (3, 4, True)
+    assert profile.loss(SubsetMeasure()) == 0.5
+    with pytest.raises(ValueError, match="a number of rows must be at least 0; got -1"):
+        ErrorProfile.from_histogram([1, -1])
+    with pytest.raises(ValueError, match="n_labels must be at least 1; got 0"):
+        ErrorProfile.from_histogram([1])
+
+
 def test_hard_plus_soft_is_soft():
     hard_one = ErrorProfile.from_predictions([[1, 0]], [[0, 0]])
     soft_one = ErrorProfile.from_predictions([[1, 0]], [[0.5, 0.25]])

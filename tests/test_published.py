@@ -31,10 +31,7 @@ def test_every_published_histogram_gives_its_published_curves(published):
     points = 0
     for (dataset, method), (histogram, losses) in published.items():
         counts = [histogram.get(wrong, 0) for wrong in range(max(histogram) + 1)]
-        n_labels, n_rows = len(counts) - 1, sum(counts)
-        profile = ErrorProfile.from_dict(
-            {"n_labels": n_labels, "n_rows": n_rows, "total_weight": n_rows, "rows_by_errors": counts}
-        )
+        profile = ErrorProfile.from_histogram(counts)
         for family in ("binomial", "polynomial"):
             parameters = sorted(parameter for name, parameter in losses if name == family)
             ours = profile.losses(family, parameters)

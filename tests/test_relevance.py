@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from definitions import all_sets, as_row, choquet_by_levels, moebius_by_definition, worth_of
 
 import choral
 from choral import AtLeastMeasure, BinomialMeasure, CountingMeasure, HammingMeasure, PolynomialMeasure, RelevanceMeasure
+from definitions import all_sets, as_row, choquet_by_levels, moebius_by_definition, worth_of
 
 
 def weighted_by_definition(base, beta, relevant, n_labels):

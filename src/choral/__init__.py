@@ -5,7 +5,7 @@ behind it are here too.
 """
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
 from choral.curves import LossCurve, PairwiseCurve
 from choral.evaluation import Evaluation, evaluate
@@ -40,6 +40,7 @@ from choral.scoring import make_scorer
 __version__ = "0.1.0"
 
 SUBPACKAGES = ("datasets", "displays")  # imported when they are asked for: choral stays light
+DISPLAYS = ("ChoquetDisplay", "LossCurveDisplay", "PairwiseDisplay")  # likewise
 
 __all__ = [
     "AdditiveMeasure",
@@ -78,11 +79,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in SUBPACKAGES:
         return import_module(f"choral.{name}")
+    if name in DISPLAYS:
+        return getattr(import_module("choral.displays"), name)
     raise AttributeError(f"module 'choral' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *SUBPACKAGES, "__version__"])
+    return sorted([*__all__, *SUBPACKAGES, *DISPLAYS, "__version__"])

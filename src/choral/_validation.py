@@ -17,6 +17,7 @@ Labels = Any  # a 2-D array, or a SciPy sparse matrix or array in CSR form: SciP
 
 def check_labels(y_true: Any, y_pred: Any, *, pred_name: str = "y_pred") -> tuple[Labels, Labels]:
     """True labels and predictions as two matrices of one shape, dense or CSR."""
+    _check_columns(y_true, y_pred, pred_name)
     y_true, y_pred = check_matrix("y_true", y_true), check_matrix(pred_name, y_pred)
     if y_true.shape != y_pred.shape:
         raise ValueError(
@@ -24,6 +25,15 @@ def check_labels(y_true: Any, y_pred: Any, *, pred_name: str = "y_pred") -> tupl
             f"got {y_true.shape} and {y_pred.shape}."
         )
     return y_true, y_pred
+
+
+def _check_columns(y_true: Any, y_pred: Any, pred_name: str) -> None:
+    """Refuse two frames with the same columns in another order: they would be compared by position."""
+    true, pred = (list(getattr(frame, "columns", ())) for frame in (y_true, y_pred))
+    if true != pred and len(true) == len(pred) and set(true) == set(pred):
+        raise ValueError(
+            f"{pred_name} must have the columns of y_true in the same order; {pred_name}[y_true.columns] puts them so."
+        )
 
 
 def check_matrix(name: str, matrix: Any) -> Labels:

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from choral._validation import check_count, check_vector, refuse_where
-from choral.measures.base import ROUNDING
+from choral.measures.base import ROUNDING, listed
 from choral.measures.families import Family, get_family
 
 SMALL_ANGLE = 1e-7  # between two segments of a straight line, by rounding
@@ -103,7 +103,7 @@ class LossCurve:
             first, last = self._family.parameter_at(np.array([0.0, 1.0]), self.n_labels)
             raise ValueError(
                 f"the {what} of a curve needs both ends of its axis, {self._family.symbol} = {first:g} and {last:g}; "
-                f"its parameters reach from {self.parameters[0]:g} to {self.parameters[-1]:g}."
+                f"its parameters are {listed(self.parameters)}."
             )
 
 
@@ -122,11 +122,11 @@ class PairwiseCurve:
     (array([2.]), ('BR', 'tie', 'LP'))
     """
 
-    first: LossCurve
-    second: LossCurve
+    curve_a: LossCurve
+    curve_b: LossCurve
 
     def __post_init__(self) -> None:
-        a, b = self.first, self.second
+        a, b = self.curve_a, self.curve_b
         if (a.family, a.n_labels) != (b.family, b.n_labels):
             raise ValueError(
                 "two curves compare on one family and number of labels; "
@@ -138,17 +138,17 @@ class PairwiseCurve:
     @property
     def names(self) -> tuple[str, str]:
         """Names of the two models."""
-        return self.first.name or "first", self.second.name or "second"
+        return self.curve_a.name or "first", self.curve_b.name or "second"
 
     @property
     def parameters(self) -> np.ndarray:
         """The parameters of both curves."""
-        return self.first.parameters
+        return self.curve_a.parameters
 
     @property
     def differences(self) -> np.ndarray:
         """Loss of the second minus loss of the first: positive where the first is better; noise is 0."""
-        differences = self.second.losses - self.first.losses
+        differences = self.curve_b.losses - self.curve_a.losses
         return np.where(np.abs(differences) <= ROUNDING, 0.0, differences)
 
     @property
@@ -164,7 +164,7 @@ class PairwiseCurve:
         """
         differences = self.differences
         decided = np.flatnonzero(differences)
-        x = self.first.x
+        x = self.curve_a.x
         found = []
         for left, right in pairwise(decided):
             if differences[left] * differences[right] > 0:
@@ -174,13 +174,13 @@ class PairwiseCurve:
                 found.append(x[left] + share * (x[right] - x[left]))
             else:
                 found.append((x[left + 1] + x[right - 1]) / 2)
-        family = get_family(self.first.family)
-        return family.parameter_at(np.array(found), self.first.n_labels)
+        family = get_family(self.curve_a.family)
+        return family.parameter_at(np.array(found), self.curve_a.n_labels)
 
     @property
     def shape(self) -> str:
         """``"convex"``, ``"concave"``, ``"straight"`` or ``"mixed"``: how the second's loss bends over the first's."""
-        dx, dy = np.diff(self.first.losses), np.diff(self.second.losses)
+        dx, dy = np.diff(self.curve_a.losses), np.diff(self.curve_b.losses)
         lengths = np.hypot(dx, dy)
         dx, dy = dx[lengths > 0] / lengths[lengths > 0], dy[lengths > 0] / lengths[lengths > 0]
         turns = dx[:-1] * dy[1:] - dx[1:] * dy[:-1]  # sines of the angles from one segment to the next

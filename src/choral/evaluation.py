@@ -117,6 +117,7 @@ class Evaluation:
         }
 
 
+@np.errstate(under="ignore")
 def evaluate(
     y_true: Any,
     predictions: Mapping[str, Any],
@@ -167,8 +168,11 @@ def evaluate(
     >>> evaluation.best
     ('apart', 'together', 'together')
     """
-    if not isinstance(predictions, Mapping) or not all(isinstance(name, str) for name in predictions):
+    if not isinstance(predictions, Mapping):
         raise TypeError(f"predictions must be a mapping from names to predictions; got {type(predictions).__name__}.")
+    for name in predictions:
+        if not isinstance(name, str):
+            raise TypeError(f"predictions must have text for names; got {name!r}.")
     if not predictions:
         raise ValueError("predictions must name at least one model; got none.")
     if BASELINE in predictions:

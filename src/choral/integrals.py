@@ -7,10 +7,13 @@ but the sorting, so that each checks the other. For a counting measure the integ
 """
 
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from choral._kernels.pairs import row_slices
 from choral._validation import check_rows, refuse_where
@@ -22,7 +25,7 @@ from choral.measures import (
     MoebiusMeasure,
 )
 
-MOST_CANCELLATION = 4e3  # larger masses of both signs would leave fewer than twelve digits of a result in [0, 1]
+MOST_CANCELLATION = 1e6  # larger masses of both signs could leave fewer than ten digits of a result in [0, 1]
 
 
 def choquet_integral(u: Any, measure: Measure) -> float | np.ndarray:
@@ -83,9 +86,12 @@ def chained(u: np.ndarray, order: np.ndarray, worths: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", steps, np.broadcast_to(worths, steps.shape))
 
 
+@np.errstate(under="ignore")
 def _by_blocks(form: Any, u: Any, measure: Measure) -> float | np.ndarray:
     if not isinstance(measure, Measure):
         raise TypeError(f"measure must be one of choral.measures that needs no true labels; got {measure!r}.")
+    if sp.issparse(u):
+        raise ValueError("u must be dense; u.toarray() makes it so.")
     rows, single = check_rows("u", u)
     refuse_where("u must be finite and non-negative", "u", rows, ~((rows >= 0) & (rows < np.inf)))
     measure.check_n_labels(rows.shape[1])
@@ -107,16 +113,18 @@ def _moebius_form(u: np.ndarray, measure: Measure) -> np.ndarray:
 @_moebius_form_of.register
 def _(measure: CountingMeasure, u: np.ndarray) -> np.ndarray:
     n_labels = u.shape[1]
-    masses = measure.masses(n_labels)
-    _refuse_cancellation(masses)
-    ascending = np.sort(u, axis=1)
-    integral = np.zeros(len(u))
-    for size in np.flatnonzero(masses):
-        integral += masses[size] * (ascending @ _shares_of_minima(n_labels, int(size)))
-    return integral
+    masses: Sequence[Any] = measure.masses(n_labels).tolist()
+    if min(masses) < 0:  # doubles would cancel
+        masses = measure.exact_masses(n_labels)
+    weights = [0] * n_labels
+    for size, mass in enumerate(masses):
+        if mass:
+            shares = _shares_of_minima(n_labels, size)
+            weights = [weight + mass * share for weight, share in zip(weights, shares, strict=True)]
+    return np.sort(u, axis=1) @ np.array(weights, dtype=float)
 
 
-def _shares_of_minima(n_labels: int, size: int) -> list[float]:
+def _shares_of_minima(n_labels: int, size: int) -> list[Fraction]:
     """In which share of all sets of this size the least, the second least, ... value is the minimum.
 
     The i-th least is, with any size - 1 of the K - i larger ones: C(K - i, size - 1) / C(K, size), in whole numbers.
@@ -125,7 +133,7 @@ def _shares_of_minima(n_labels: int, size: int) -> list[float]:
     count = math.comb(n_labels - 1, size - 1)
     shares = []
     for larger in range(n_labels - 1, -1, -1):
-        shares.append(count / total)
+        shares.append(Fraction(count, total))
         count = count * (larger - size + 1) // max(larger, 1)
     return shares
 

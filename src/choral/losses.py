@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from choral._kernels.pairs import dense_blocks, error_blocks, is_hard
 from choral._kernels.ranks import rank_averages
-from choral._validation import Labels, check_labels, check_sample_weight
+from choral._validation import Labels, check_labels, check_matrix, check_sample_weight
 from choral.integrals import chained, sorted_form
 from choral.measures import (
     AdditiveMeasure,
@@ -35,6 +35,7 @@ from choral.measures.moebius import label_set
 Reduction = Literal["mean", "none"]
 
 
+@np.errstate(under="ignore")  # weights below 1e-308 times errors
 def choquet_loss(
     y_true: Any,
     y_pred: Any,
@@ -153,9 +154,13 @@ def owa_loss(
     0.43
     """
     measure = CountingMeasure.from_weights(weights)
+    n_labels = check_matrix("y_true", y_true).shape[1]
+    if np.size(weights) != n_labels:
+        raise ValueError(f"weights must have one entry for each of {n_labels} labels; got {np.size(weights)}.")
     return choquet_loss(y_true, y_pred, measure, sample_weight=sample_weight, reduction=reduction)
 
 
+@np.errstate(under="ignore")
 def covering_loss(
     y_true: Any,
     y_pred: Any,
@@ -185,6 +190,8 @@ def covering_loss(
     >>> covering_loss([[1, 1, 1, 1]], [[1, 0, 1, 1]], label_sets=pairs, normalize=False)
     2.0
     """
+    if isinstance(label_sets, Measure):
+        raise TypeError("label_sets must be sets of labels, not a measure: that goes into choquet_loss.")
     sets = [label_set(labels) for labels in label_sets]
     measure = CoveringMeasure(sets, weights)
     if normalize:
@@ -194,11 +201,14 @@ def covering_loss(
     return _reduce(_sums_of_largest_errors(*matrices, list(terms)), row_weights, reduction)
 
 
+@np.errstate(under="ignore")
 def f_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
-    """One minus the F measure of each row; 0 where truth and prediction are both empty.
+    r"""One minus the F measure of each row; 0 where truth and prediction are both empty.
 
-    For hard predictions. The F measure is no Choquet integral of correctness: it is here because people compare
-    with it. Parameters as in `choquet_loss`.
+    .. math:: 1 - \frac{2 \sum_i y_i s_i}{\sum_i y_i + \sum_i s_i} = \frac{\sum_i |y_i - s_i|}{\sum_i y_i + \sum_i s_i}
+
+    The F measure is no Choquet integral of correctness: it is here because people compare with it. Parameters as in
+    `choquet_loss`.
 
     Examples
     --------
@@ -208,13 +218,11 @@ def f_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Re
     true, pred = check_labels(y_true, y_pred)
     _check_reduction(reduction)
     weights = check_sample_weight(sample_weight, true.shape[0])
-    wrong = np.empty(true.shape[0])
+    errors = np.empty(true.shape[0])
     for block in error_blocks(true, pred):
-        if block.wrong is None:
-            raise ValueError("f_loss needs hard predictions, 0 or 1; choral.harden(scores) makes them so.")
-        wrong[block.rows] = block.wrong
-    positives = _row_sums(true) + _row_sums(pred)  # F = 2 TP / positives, and positives = 2 TP + wrong
-    return _reduce(wrong / np.maximum(positives, 1), weights, reduction)
+        errors[block.rows] = block.wrong if block.wrong is not None else _row_sums(block.errors)
+    positives = _row_sums(true) + _row_sums(pred)
+    return _reduce(errors / np.where(positives > 0, positives, 1), weights, reduction)
 
 
 def _check(

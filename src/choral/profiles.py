@@ -80,6 +80,20 @@ class ErrorProfile:
         matrices = check_labels(y_true, y_pred)
         return _summarise(*matrices, check_sample_weight(sample_weight, matrices[0].shape[0]))
 
+    @classmethod
+    def from_histogram(cls, rows_by_errors: Any) -> "ErrorProfile":
+        """The profile of hard predictions from the number of rows with 0, 1, ..., K wrong labels.
+
+        Examples
+        --------
+        >>> from choral import HammingMeasure
+        >>> ErrorProfile.from_histogram([3, 1, 0]).loss(HammingMeasure())
+        0.125
+        """
+        counts = [check_count("a number of rows", count, least=0) for count in rows_by_errors]
+        data = {"n_labels": len(counts) - 1, "n_rows": sum(counts), "total_weight": sum(counts)}
+        return cls.from_dict({**data, "rows_by_errors": counts})
+
     def update(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> "ErrorProfile":
         """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing."""
         total = self + ErrorProfile.from_predictions(y_true, y_pred, sample_weight)
@@ -138,6 +152,7 @@ class ErrorProfile:
             return self._sums
         return np.cumsum(self._histogram[:0:-1])[::-1].astype(float)
 
+    @np.errstate(under="ignore")  # weights below 1e-308 times errors
     def loss(self, measure: CountingMeasure) -> float:
         """Mean loss under a counting measure, whichever it is."""
         if not isinstance(measure, CountingMeasure):
@@ -149,6 +164,7 @@ class ErrorProfile:
             total = self._sums @ measure.weights(self.n_labels, self._sums.size)
         return min(float(total / self.total_weight), 1.0)  # the weights of all rows add up but for rounding
 
+    @np.errstate(under="ignore")
     def losses(self, family: str, parameters: Any = None) -> np.ndarray:
         """Mean loss for every parameter of a family; the default grid for None."""
         self._check_seen()
@@ -263,6 +279,7 @@ def name_in_messages(name: str) -> str:
     return f"predictions[{name!r}]"
 
 
+@np.errstate(under="ignore")
 def _summarise(
     y_true: Labels, y_pred: Labels, weights: np.ndarray | None = None, *, pred_name: str = "y_pred"
 ) -> ErrorProfile:

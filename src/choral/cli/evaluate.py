@@ -58,7 +58,7 @@ def evaluate_files(
         ),
     ] = "binomial",
     parameters: Annotated[
-        str | None, typer.Option(metavar="1,2,5", help="Values of k or alpha; inf is an alpha.")
+        list[str] | None, typer.Option(metavar="1,2,5", help="Values of k or alpha; inf is an alpha.")
     ] = None,
     bootstrap: Annotated[
         str, typer.Option(metavar="N", help="Bootstrap samples, 1000 by default; 0: no intervals.", show_default=False)
@@ -82,7 +82,7 @@ def evaluate_files(
     n_bootstrap = parse_count("--bootstrap", bootstrap, MOST_SAMPLES)
     options = {
         "family": parse_family(family),
-        "parameters": None if parameters is None else parse_parameters(parameters),
+        "parameters": parse_parameters(",".join(parameters)) if parameters else None,
         "threshold": None if threshold is None else parse_number("--threshold", threshold),
         "n_bootstrap": n_bootstrap,
         "random_state": parse_count("--seed", seed, LARGEST_SEED),

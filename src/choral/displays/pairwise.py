@@ -74,9 +74,13 @@ class PairwiseDisplay:
 
     @classmethod
     def from_curves(
-        cls, first: LossCurve | Mapping[str, LossCurve], second: LossCurve | Mapping[str, LossCurve]
+        cls,
+        first: LossCurve | Mapping[str, LossCurve] | PairwiseCurve,
+        second: LossCurve | Mapping[str, LossCurve] | None = None,
     ) -> "PairwiseDisplay":
-        """A display of two models: one curve each, or one mapping from data sets to curves each."""
+        """A display of two models: one curve each, one mapping from data sets to curves each, or a pair of curves."""
+        if isinstance(first, PairwiseCurve) and second is None:
+            return cls(first)
         if isinstance(first, Mapping) and isinstance(second, Mapping):
             if set(first) != set(second):
                 only = sorted(map(repr, set(first) ^ set(second)))
@@ -94,7 +98,7 @@ class PairwiseDisplay:
         cls,
         y_true: Any,
         y_pred_first: Any,
-        y_pred_second: Any,
+        y_pred_second: Any = None,
         *,
         family: str = "binomial",
         parameters: Any = None,
@@ -108,7 +112,7 @@ class PairwiseDisplay:
         y_true : array-like or sparse matrix of shape (n_samples, n_labels)
             True labels, 0 or 1.
         y_pred_first, y_pred_second : array-like or sparse matrix of shape (n_samples, n_labels)
-            Predicted labels, or scores in [0, 1].
+            Predicted labels, or scores in [0, 1]; or in place of both, a mapping from two names to them.
         family : {"binomial", "polynomial"}
         parameters : array-like, optional
             Increasing values of k or alpha; see `loss_curve`.
@@ -116,6 +120,10 @@ class PairwiseDisplay:
         names : tuple of two str
             Of the first and the second model.
         """
+        if isinstance(y_pred_first, Mapping) and y_pred_second is None:
+            if len(y_pred_first) != 2:
+                raise ValueError(f"a PairwiseDisplay compares two models; got {len(y_pred_first)}.")
+            names, (y_pred_first, y_pred_second) = tuple(y_pred_first), y_pred_first.values()
         predictions = {"first": y_pred_first, "second": y_pred_second}
         curves = LossCurveDisplay.from_predictions(
             y_true, predictions, family=family, parameters=parameters, sample_weight=sample_weight
@@ -142,7 +150,7 @@ class PairwiseDisplay:
         ax = style.new_axes(4.0, 4.0) if own_figure else style.check_axes(ax)
         line_kwargs = style.line_properties(line_kwargs)
         self.ax_, self.figure_ = ax, ax.figure
-        highest = max(curve.losses.max() for pair in self.pairs for curve in (pair.first, pair.second))
+        highest = max(curve.losses.max() for pair in self.pairs for curve in (pair.curve_a, pair.curve_b))
         limit = 1.1 * float(highest) if highest > 0 else 1.0
         ax.set(xlim=(0, limit), ylim=(0, limit), aspect="equal")
         ax.plot([0, limit], [0, limit], color=style.GREY, linewidth=0.8, zorder=1)
@@ -166,7 +174,7 @@ class PairwiseDisplay:
 
     def _label_axes(self, ax: "Axes") -> None:
         """Say which model's loss each axis is, in fewer words where there is little room."""
-        family = self.pairs[0].first.family
+        family = self.pairs[0].curve_a.family
         for axis, name in zip((ax.xaxis, ax.yaxis), self.names, strict=True):
             axis.label.set_parse_math(False)
             long, short = labels.shortened(name, 24), labels.shortened(name, 14)
@@ -175,7 +183,7 @@ class PairwiseDisplay:
     def _write_legend(self, ax: "Axes", *, grow: bool) -> None:
         """Name the data sets and where they cross, and the three kinds of markers."""
         line2d = require("matplotlib.lines", "plot").Line2D
-        symbol = SYMBOLS[self.pairs[0].first.family]
+        symbol = SYMBOLS[self.pairs[0].curve_a.family]
         names = [_name_with_crossings(*named) for named in zip(self.data_names, self.pairs, strict=True)]
         whole = all(_end_names(pair) == ("Hamming", "subset 0/1") for pair in self.pairs)
         ends = ("Hamming", "subset 0/1") if whole else (f"least {symbol}", f"largest {symbol}")
@@ -193,7 +201,7 @@ def _look(index: int) -> dict[str, Any]:
 
 
 def _draw_pair(ax: "Axes", pair: PairwiseCurve, look: dict[str, Any]) -> "Line2D":
-    x, y = pair.first.losses, pair.second.losses
+    x, y = pair.curve_a.losses, pair.curve_b.losses
     (line,) = ax.plot(x, y, clip_on=False, **look)
     colour = line.get_color()
     if 2 < x.size <= MOST_DOTS:  # an empty line would count as a point in the corner of the figure
@@ -207,12 +215,12 @@ def _draw_pair(ax: "Axes", pair: PairwiseCurve, look: dict[str, Any]) -> "Line2D
 
 def _crossing_points(pair: PairwiseCurve) -> list[tuple[float, float]]:
     """Parameter and loss, the same for both models, of each crossing."""
-    x, losses = pair.first.x, pair.first.losses
+    x, losses = pair.curve_a.x, pair.curve_a.losses
     found = []
     for parameter in pair.crossings():
         if np.isfinite(parameter):
-            family = get_family(pair.first.family)
-            loss = np.interp(family.position(parameter, pair.first.n_labels), x, losses)
+            family = get_family(pair.curve_a.family)
+            loss = np.interp(family.position(parameter, pair.curve_a.n_labels), x, losses)
         else:  # between the last finite alpha and infinity: where the segment meets the diagonal
             before, after = pair.differences[-2:]
             loss = losses[-2] + before / (before - after) * (losses[-1] - losses[-2])
@@ -233,8 +241,8 @@ def _name_with_crossings(name: str, pair: PairwiseCurve) -> str:
 def _end_names(pair: PairwiseCurve) -> tuple[str, str]:
     """Which losses the ends are, or their parameters where the curve is not whole."""
     low, high = pair.parameters[0], pair.parameters[-1]
-    last = np.inf if pair.first.family == "polynomial" else pair.first.n_labels
-    symbol = SYMBOLS[pair.first.family]
+    last = np.inf if pair.curve_a.family == "polynomial" else pair.curve_a.n_labels
+    symbol = SYMBOLS[pair.curve_a.family]
     return (
         "Hamming" if low == 1 else f"{symbol} = {low:g}",
         "subset 0/1" if high == last else f"{symbol} = {high:g}",
@@ -244,8 +252,8 @@ def _end_names(pair: PairwiseCurve) -> tuple[str, str]:
 def _name_places(notes: Notes, pair: PairwiseCurve, colour: Any) -> None:
     """Name the ends of a single line and its crossings."""
     for parameter, loss in _crossing_points(pair):
-        notes.beside((loss, loss), f"{SYMBOLS[pair.first.family]} {_crossing_name(pair, parameter)}", "black")
-    x, y = pair.first.losses, pair.second.losses
+        notes.beside((loss, loss), f"{SYMBOLS[pair.curve_a.family]} {_crossing_name(pair, parameter)}", "black")
+    x, y = pair.curve_a.losses, pair.curve_b.losses
     for index, name in zip((0, -1), _end_names(pair), strict=True):
         notes.beside((float(x[index]), float(y[index])), name, colour)
 
@@ -256,7 +264,7 @@ def _check_pairs(pairs: tuple[PairwiseCurve, ...]) -> tuple[PairwiseCurve, ...]:
     for pair in pairs:
         if not isinstance(pair, PairwiseCurve):
             raise TypeError(f"pairs must be PairwiseCurve; got {type(pair).__name__}.")
-    families = sorted({pair.first.family for pair in pairs})
+    families = sorted({pair.curve_a.family for pair in pairs})
     if len(families) > 1:
         raise ValueError(f"pairs on one pair of axes have one family; got {' and '.join(families)}.")
     models = sorted({pair.names for pair in pairs})

@@ -3,18 +3,18 @@
 from choral.measures.additive import AdditiveMeasure
 from choral.measures.base import Measure
 from choral.measures.capacity import Capacity
-from choral.measures.counting import CountingMeasure
-from choral.measures.covering import CoveringMeasure
-from choral.measures.families import PUBLISHED_ALPHAS
-from choral.measures.moebius import MoebiusMeasure
-from choral.measures.relevance import RelevanceMeasure
-from choral.measures.standard import (
+from choral.measures.counting import (
     AtLeastMeasure,
     BinomialMeasure,
     HammingMeasure,
     PolynomialMeasure,
     SubsetMeasure,
 )
+from choral.measures.covering import CoveringMeasure
+from choral.measures.families import PUBLISHED_ALPHAS
+from choral.measures.moebius import MoebiusMeasure
+from choral.measures.relevance import RelevanceMeasure
+from choral.measures.tabulated import CountingMeasure
 
 __all__ = [
     "PUBLISHED_ALPHAS",

@@ -14,17 +14,17 @@ import numpy as np
 from choral._kernels import counting as kernel
 
 EXACT_LABELS = 64  # alternating sums of binomials beyond this take too long to be useful
-MOST_DRAWS = 10**5  # of the occupancy recursion
-MOST_STEPS = 10**9  # draws times labels: some seconds
+MOST_STEPS = 10**9  # of the occupancy recursion, draws times labels: some seconds
+ENOUGH_DRAWS = 30.0  # K * (log K + 30) draws leave out a label with a probability of exp(-30), 1e-13
 
 
-def masses_of_values(values: Sequence[Fraction]) -> np.ndarray:
+def masses_of_values(values: Sequence[Fraction]) -> list[Fraction]:
     """The binomial transform, exactly: mass of size j is C(K, j) * sum_i (-1)^(j - i) C(j, i) v_i."""
     n_labels = len(values) - 1
-    masses = np.empty(n_labels + 1)
+    masses = []
     differences = list(values)
     for size in range(n_labels + 1):  # differences[0] is the j-th forward difference at 0
-        masses[size] = float(math.comb(n_labels, size) * differences[0])
+        masses.append(math.comb(n_labels, size) * differences[0])
         differences = [after - before for before, after in pairwise(differences)]
     return masses
 
@@ -62,13 +62,16 @@ def all_mass_at(size: int, n_labels: int) -> np.ndarray:
 def occupancy(alpha: float, n_labels: int) -> np.ndarray:
     r"""Distribution of the number of different labels in ``alpha`` draws with replacement.
 
-    It is :math:`K (K-1) \dots (K-j+1) \, S(\alpha, j) / K^\alpha` with S a Stirling number of the second kind; its
-    recursion over the draws has positive terms only, so that nothing cancels or overflows.
+    It is :math:`K (K-1) \dots (K-j+1) \, S(\alpha, j) / K^\alpha` with S a Stirling number of the second kind. Its
+    recursion over the draws has positive terms only, so that nothing cancels or overflows. When nearly every label has
+    been drawn, the first term of the alternating sum, :math:`\binom{K}{j} (j / K)^\alpha`, is all that counts.
     """
-    if alpha > MOST_DRAWS or alpha * min(alpha, n_labels) > MOST_STEPS:
+    if alpha > n_labels * (math.log(n_labels) + ENOUGH_DRAWS):
+        return _nearly_all_drawn(alpha, n_labels)
+    if alpha * min(alpha, n_labels) > MOST_STEPS:
         raise ValueError(
-            f"the Moebius masses of PolynomialMeasure({alpha:g}) would take too long for {n_labels} labels: beyond "
-            f"{EXACT_LABELS} labels, alpha goes up to {MOST_DRAWS}, and alpha times labels up to {MOST_STEPS}."
+            f"the Moebius masses of PolynomialMeasure({alpha:g}) for {n_labels} labels would take "
+            f"{alpha * min(alpha, n_labels):.1g} steps; at most {MOST_STEPS:.1g} are taken."
         )
     old = np.arange(n_labels + 1) / n_labels  # the next draw repeats one of j labels
     new = (n_labels - np.arange(n_labels + 1)) / n_labels
@@ -78,3 +81,12 @@ def occupancy(alpha: float, n_labels: int) -> np.ndarray:
             most = min(draws, n_labels)
             masses[1 : most + 1] = masses[1 : most + 1] * old[1 : most + 1] + masses[:most] * new[:most]
     return masses
+
+
+def _nearly_all_drawn(alpha: float, n_labels: int) -> np.ndarray:
+    """From each size to the next smaller one, the first term shrinks to less than 1e-13 of itself."""
+    larger = np.arange(n_labels, 1, -1)  # sizes K, K - 1, ..., 2 and the labels missing from the next smaller sets
+    missing = np.arange(1, n_labels)
+    with np.errstate(under="ignore"):
+        shrinks = larger / missing * np.exp(alpha * np.log1p(-1 / larger))
+        return np.concatenate([[0.0], np.cumprod(shrinks)[::-1], [1.0]])

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from choral.measures.base import ROUNDING, reversed_sums
-from choral.measures.counting import CountingMeasure
-from choral.measures.standard import AtLeastMeasure
+from choral.measures.counting import AtLeastMeasure
+from choral.measures.tabulated import CountingMeasure
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ class RelevanceMeasure:
         in_set = reversed_sums(np.take_along_axis(relevant.astype(np.intp), order, axis=1))
         return self._weighted(np.arange(order.shape[1], 0, -1)[np.newaxis], in_set, relevant)
 
+    @np.errstate(under="ignore")
     def _weighted(self, sizes: np.ndarray, in_set: np.ndarray, relevant: np.ndarray) -> np.ndarray:
         n_labels = relevant.shape[1]
         n_relevant = np.count_nonzero(relevant, axis=1)
