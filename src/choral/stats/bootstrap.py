@@ -47,7 +47,8 @@ def bootstrap_means(blocks: Iterable[Rows], n_bootstrap: int, rng: np.random.Gen
     """
     sums, totals = np.zeros((n_bootstrap + 1, 1)), np.zeros(n_bootstrap + 1)
     for losses, counts, weights in blocks:
-        drawn = rng.poisson(counts, size=(n_bootstrap, len(counts)))
+        rate = counts if counts.max() > 1 else 1.0  # a single rate is drawn faster than an array of ones
+        drawn = rng.poisson(rate, size=(n_bootstrap, len(counts)))
         copies = np.vstack([drawn, counts]) * weights  # the data themselves last
         sums = sums + copies @ losses
         totals += copies.sum(axis=1)
