@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 import choral
 from choral import __main__ as entry
+from choral._text import printable
 from choral.cli import app
-from choral.cli.console import printable
 from choral.cli.evaluate import name_models
 
 TRUE = "id,a,b,c\n1,1,0,0\n2,0,1,0\n3,0,0,1\n4,1,1,0\n"

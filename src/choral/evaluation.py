@@ -34,6 +34,7 @@ class Summary(NamedTuple):
 
     columns: tuple[str, ...]
     rows: dict[str, tuple[float, ...]]
+    parameters: tuple[float, ...]  # of all columns but the last, the area
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ class Evaluation:
     def best(self) -> tuple[str, ...]:
         """The model with the least loss at each parameter; of equal ones, the first given."""
         losses = np.array([self.curves[name].losses for name in self.models])
-        return tuple(self.models[index] for index in _first_best(losses))
+        return tuple(self.models[index] for index in first_best(losses))
 
     def summary(self) -> Summary:
         """Hamming loss, some points between, subset 0/1 loss and area; or the parameters asked for and the area."""
@@ -91,7 +92,7 @@ class Evaluation:
         for name, profile in self.profiles.items():
             losses = profile.losses(self.family, list(columns.values()))
             rows[name] = (*losses.tolist(), profile.curve(self.family).area)
-        return Summary((*columns, "area"), rows)
+        return Summary((*columns, "area"), rows, tuple(columns.values()))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON."""
@@ -273,7 +274,7 @@ def _row_losses(true: Labels, pred: Labels, family: Family, grid: np.ndarray) ->
 def _differences(curves: dict[str, LossCurve], samples: np.ndarray, confidence: float) -> dict[str, Difference]:
     """Intervals of loss minus loss of the best model; ``samples`` is (n_samples, n_curves, n_parameters)."""
     losses = np.array([curve.losses for curve in curves.values()])
-    best = _first_best(losses[:-1])  # the baseline, last, does not compete
+    best = first_best(losses[:-1])  # the baseline, last, does not compete
     points = np.arange(losses.shape[1])
     estimates = losses - losses[best, points]
     resampled = samples - samples[:, best, points][:, np.newaxis]
@@ -282,7 +283,7 @@ def _differences(curves: dict[str, LossCurve], samples: np.ndarray, confidence: 
     return {name: Difference(*rows) for name, *rows in zip(curves, estimates, lower, upper, strict=True)}
 
 
-def _first_best(losses: np.ndarray) -> np.ndarray:
+def first_best(losses: np.ndarray) -> np.ndarray:
     """For each column the first row with the least loss, but for rounding."""
     return (losses <= losses.min(axis=0) + ROUNDING).argmax(axis=0)
 

@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from typer.core import TyperGroup
 
+from choral._text import printable
+
 UsageError: Any = typer.BadParameter.__base__  # click's, be it a package of its own or a part of typer
 
 
@@ -82,17 +84,6 @@ def warnings_in_one_line() -> Iterator[None]:
     lacking = "the font of the plot lacks some characters of the names."
     for message in dict.fromkeys(lacking if text.startswith("Glyph ") else text for text in messages):
         typer.echo(f"warning: {printable(message)}", err=True)
-
-
-def printable(text: str) -> str:
-    r"""Show control characters instead of obeying them.
-
-    Examples
-    --------
-    >>> print(printable("red \x1b[31m, and a\nnew line"))
-    red \x1b[31m, and a\nnew line
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 @contextmanager

@@ -12,7 +12,8 @@ import typer
 import choral
 from choral._optional import require
 from choral._outputs import check_output
-from choral.cli.console import printable, progress_bar, standard_output, warnings_in_one_line
+from choral._text import printable
+from choral.cli.console import progress_bar, standard_output, warnings_in_one_line
 from choral.cli.evaluation_output import PLOT_SUFFIXES, print_evaluation, write_csv, write_plot
 from choral.cli.parsing import parse_count, parse_family, parse_number, parse_parameters
 from choral.evaluation import Evaluation, Progress

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from choral.evaluation import Evaluation
+from choral.evaluation import Evaluation, first_best
 from choral.label_files.wording import counted
 from choral.measures.base import ROUNDING
 from choral.measures.families import get_family
@@ -24,9 +24,12 @@ def make_notes(evaluation: Evaluation, n_bootstrap: int) -> list[str]:
         notes.append(f"No model beats the baseline ({evaluation.baseline}) in: {', '.join(unbeaten)}.")
     if len(evaluation.models) > 1:
         doubt = _why_unsure(evaluation, n_bootstrap)
-        for parameter in _ends(evaluation):
-            best = f"Best at {_describe(evaluation, parameter)}: {_best_at(evaluation, parameter)}"
-            notes.append(f"{best}{'' if doubt else _evidence(evaluation, parameter)}.")
+        summary = evaluation.summary()
+        best = first_best(np.array([summary.rows[name] for name in evaluation.models]))
+        for column in dict.fromkeys([0, len(summary.parameters) - 1]):
+            parameter = summary.parameters[column]
+            sentence = f"Best at {_describe(evaluation, parameter)}: {evaluation.models[best[column]]}"
+            notes.append(f"{sentence}{'' if doubt else _evidence(evaluation, parameter)}.")
         notes += [doubt] if doubt and n_bootstrap else []
     return notes
 
@@ -48,21 +51,6 @@ def _why_unsure(evaluation: Evaluation, n_bootstrap: int) -> str:
     else:
         return ""
     return f"Too few to say how sure the differences are: {few}, expected at least {fewest}."
-
-
-def _ends(evaluation: Evaluation) -> list[float]:
-    """The first and the last parameter of the table, which shows alpha=inf where the default curve ends at 1000."""
-    family, parameters = get_family(evaluation.family), evaluation.parameters
-    is_default = np.array_equal(parameters, family.default_parameters(evaluation.n_labels))
-    last = math.inf if is_default and family.name == "polynomial" else parameters[-1]
-    return list(dict.fromkeys([float(parameters[0]), float(last)]))
-
-
-def _best_at(evaluation: Evaluation, parameter: float) -> str:
-    """The model with the least loss at one parameter; of equal ones, the first given."""
-    profiles = [evaluation.profiles[name] for name in evaluation.models]
-    losses = np.array([profile.losses(evaluation.family, [parameter])[0] for profile in profiles])
-    return evaluation.models[int(np.argmax(losses <= losses.min() + ROUNDING))]
 
 
 def _evidence(evaluation: Evaluation, parameter: float) -> str:

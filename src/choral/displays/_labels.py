@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from choral._optional import require
+from choral._text import printable
 from choral.displays import _style as style
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ def plain(name: Any) -> str:
     >>> print(plain("binary\nrelevance\x07"))
     binary relevance\x07
     """
-    line = " ".join(str(name).split())
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    return printable(" ".join(str(name).split()))
 
 
 def shortened(name: str, most: int) -> str:
