@@ -223,6 +223,13 @@ def test_integer_scores_are_made_hard_too():
     assert evaluation.curves["votes"].losses.tolist() == [0, 0]
 
 
+def test_frames_with_their_columns_in_another_order_are_refused():
+    pandas = pytest.importorskip("pandas")
+    y_true = pandas.DataFrame({"sea": [1, 0], "sky": [1, 1]})
+    with pytest.raises(ValueError, match=r"predictions\['a'\] must have the columns of y_true in the same order"):
+        evaluate(y_true, {"a": y_true[["sky", "sea"]]})
+
+
 def test_close_parameters_have_columns_of_their_own():
     y_true, predictions = problem()
     evaluation = evaluate(y_true, predictions, family="polynomial", parameters=[1, 1.0000001, 2], n_bootstrap=0)

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+LARGEST_WEIGHT = 1e300  # larger ones have no finite sum
 Labels = Any  # a 2-D array, or a SciPy sparse matrix or array in CSR form: SciPy has no types to say so
 
 
 def check_labels(y_true: Any, y_pred: Any, *, pred_name: str = "y_pred") -> tuple[Labels, Labels]:
     """True labels and predictions as two matrices of one shape, dense or CSR."""
-    _check_columns(y_true, y_pred, pred_name)
+    check_columns(y_true, y_pred, pred_name)
     y_true, y_pred = check_matrix("y_true", y_true), check_matrix(pred_name, y_pred)
     if y_true.shape != y_pred.shape:
         raise ValueError(
@@ -27,7 +28,7 @@ def check_labels(y_true: Any, y_pred: Any, *, pred_name: str = "y_pred") -> tupl
     return y_true, y_pred
 
 
-def _check_columns(y_true: Any, y_pred: Any, pred_name: str) -> None:
+def check_columns(y_true: Any, y_pred: Any, pred_name: str) -> None:
     """Refuse two frames with the same columns in another order: they would be compared by position."""
     true, pred = (list(getattr(frame, "columns", ())) for frame in (y_true, y_pred))
     if true != pred and len(true) == len(pred) and set(true) == set(pred):
@@ -68,11 +69,11 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     weights = check_vector("sample_weight", sample_weight)
     if weights.size != n_rows:
         raise ValueError(f"sample_weight must have one entry for each of {n_rows} rows; got {weights.size}.")
-    refuse_where("sample_weight must be finite and non-negative", "sample_weight", weights, ~(weights >= 0))
-    refuse_where("sample_weight must be finite and non-negative", "sample_weight", weights, weights == np.inf)
+    wrong = ~((weights >= 0) & (weights < np.inf))
+    refuse_where("sample_weight must be finite and non-negative", "sample_weight", weights, wrong)
     if not weights.any():
         raise ValueError("sample_weight must not be zero everywhere.")
-    if weights.max() > 1e300:
+    if weights.max() > LARGEST_WEIGHT:
         raise ValueError(f"sample_weight must have a finite sum; its largest entry is {weights.max()}.")
     return weights
 
@@ -115,11 +116,11 @@ def check_count(name: str, count: Any, *, least: int = 1) -> int:
     return int(count)
 
 
-def refuse_where(rule: str, name: str, array: np.ndarray, wrong: np.ndarray) -> None:
-    """Raise for the first place where ``wrong`` holds, if there is one."""
+def refuse_where(rule: str, name: str, array: np.ndarray, wrong: np.ndarray, first_row: int = 0) -> None:
+    """Raise for the first place where ``wrong`` holds, if there is one; rows are counted from ``first_row``."""
     if wrong.any():
-        place = tuple(np.argwhere(wrong)[0])
-        raise ValueError(f"{rule}; {name}[{', '.join(map(str, place))}] is {array[place]}.")
+        row, *rest = place = tuple(np.argwhere(wrong)[0])
+        raise ValueError(f"{rule}; {name}[{', '.join(map(str, [first_row + row, *rest]))}] is {array[place]}.")
 
 
 def refuse_entry_where(rule: str, name: str, matrix: Labels, wrong: np.ndarray, first_row: int = 0) -> None:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from choral._kernels.pairs import error_blocks, is_hard, row_slices
 from choral._kernels.ranks import rank_averages
-from choral._validation import Labels, check_count, check_labels, check_matrix, check_sample_weight
+from choral._validation import Labels, check_columns, check_count, check_labels, check_matrix, check_sample_weight
 from choral.curves import LossCurve
 from choral.measures.base import ROUNDING
 from choral.measures.families import Family, get_family
@@ -187,7 +187,10 @@ def evaluate(
     grid = get_family(family).parameters(parameters, true.shape[1])
     progress = progress or (lambda done, total, what: None)
 
-    matrices = _prepare(true, predictions, threshold)
+    matrices = {}
+    for name, y_pred in predictions.items():
+        check_columns(y_true, y_pred, name_in_messages(name))  # frames: true is an array by now
+        matrices[name] = _prepare(true, y_pred, threshold, name_in_messages(name))
     profiles = profiles_by_name(true, matrices, weights, progress)
     matrices[BASELINE] = sp.csr_array(true.shape, dtype=np.uint8)
     profiles[BASELINE] = ErrorProfile.from_predictions(true, matrices[BASELINE], weights)
@@ -202,15 +205,12 @@ def evaluate(
     return Evaluation(family, grid, profiles, curves, differences, confidence)
 
 
-def _prepare(true: Labels, predictions: Mapping[str, Any], threshold: float | None) -> dict[str, Labels]:
-    """Checked shapes, and scores made hard where asked for."""
-    matrices: dict[str, Labels] = {}
-    for name, y_pred in predictions.items():
-        _, matrix = check_labels(true, y_pred, pred_name=name_in_messages(name))
-        if threshold is not None and not is_hard(matrix):
-            matrix = harden_checked(check_scores(name_in_messages(name), matrix), threshold)
-        matrices[name] = matrix
-    return matrices
+def _prepare(true: Labels, y_pred: Any, threshold: float | None, name: str) -> Labels:
+    """Predictions of a checked shape, made hard where asked for."""
+    _, matrix = check_labels(true, y_pred, pred_name=name)
+    if threshold is None or is_hard(matrix):
+        return matrix
+    return harden_checked(check_scores(name, matrix), threshold)
 
 
 def _rows_of_losses(

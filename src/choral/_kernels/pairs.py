@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from choral._kernels.blocks import ErrorBlock, all_binary
 from choral._kernels.row_counts import count_rows
 from choral._kernels.sparse_pairs import sparse_blocks
-from choral._validation import Labels
+from choral._validation import Labels, refuse_where
 
 BLOCK_BYTES = 1 << 20
 
@@ -76,19 +76,14 @@ def is_hard(pred: Labels) -> bool:
 def check_binary(name: str, block: np.ndarray, first_row: int) -> None:
     """Refuse true labels other than 0 and 1."""
     if not all_binary(block):
-        _refuse(f"{name} must be binary, 0 or 1", name, block, ~((block == 0) | (block == 1)), first_row)
+        refuse_where(f"{name} must be binary, 0 or 1", name, block, ~((block == 0) | (block == 1)), first_row)
 
 
 def check_unit_interval(name: str, block: np.ndarray, first_row: int) -> None:
     """Refuse predictions outside [0, 1], nan among them."""
     is_float = block.dtype.kind == "f"
     if not (block.min() >= 0 and block.max() <= 1 if is_float else all_binary(block)):  # nan fails too
-        _refuse(f"{name} must lie in [0, 1]", name, block, ~((block >= 0) & (block <= 1)), first_row)
-
-
-def _refuse(rule: str, name: str, block: np.ndarray, wrong: np.ndarray, first_row: int) -> None:
-    row, label = np.argwhere(wrong)[0]
-    raise ValueError(f"{rule}; {name}[{first_row + row}, {label}] is {block[row, label]}.")
+        refuse_where(f"{name} must lie in [0, 1]", name, block, ~((block >= 0) & (block <= 1)), first_row)
 
 
 def _dense(block: Labels) -> np.ndarray:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from choral._validation import LARGEST_WEIGHT
 from choral.label_files.table import LabelTable
 from choral.label_files.wording import quoted
 
 BLOCK_CELLS = 2**20  # compared at a time: the flags of a whole table would take as much memory as its labels
-LARGEST_WEIGHT = 1e300  # larger ones have no finite sum
 
 
 def check_truth(table: LabelTable) -> None:
