@@ -6,14 +6,14 @@ from itertools import pairwise
 import numpy as np
 
 from choral._validation import check_count, check_vector, refuse_where
-from choral.measures.base import ROUNDING, listed
+from choral.measures.base import ROUNDING, Value, listed
 from choral.measures.families import Family, get_family
 
 SMALL_ANGLE = 1e-7  # between two segments of a straight line, by rounding
 
 
 @dataclass(frozen=True, eq=False)
-class LossCurve:
+class LossCurve(Value):
     """The loss of one model along a family of measures, from Hamming towards subset 0/1.
 
     A model that gets labels right *together* has a flat curve: its subset 0/1 loss is not much above its Hamming loss.
@@ -48,21 +48,7 @@ class LossCurve:
         if losses.shape != parameters.shape:
             raise ValueError(f"losses must have one entry for each of {parameters.size} parameters; got {losses.size}.")
         refuse_where("losses must lie in [0, 1]", "losses", losses, ~((losses >= 0) & (losses <= 1 + ROUNDING)))
-        for field, array in (("parameters", parameters), ("losses", losses)):
-            array = array + 0  # a copy of our own, without negative zeros: equal curves have equal bytes
-            array.flags.writeable = False
-            object.__setattr__(self, field, array)
-
-    def __reduce__(self) -> tuple:
-        return LossCurve, (self.family, self.parameters, self.losses, self.n_labels, self.name)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LossCurve):
-            return NotImplemented
-        return self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return hash(self._identity())
+        self._freeze(parameters=parameters, losses=losses)
 
     def _identity(self) -> tuple:
         return (self.family, self.parameters.tobytes(), self.losses.tobytes(), self.n_labels, self.name)

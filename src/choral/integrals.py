@@ -7,9 +7,9 @@ but the sorting, so that each checks the other. For a counting measure the integ
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ from choral.measures import (
 )
 
 MOST_CANCELLATION = 1e6  # larger masses of both signs could leave fewer than ten digits of a result in [0, 1]
+
+Form = Callable[[np.ndarray], Any]  # from rows of values to their integrals
 
 
 def choquet_integral(u: Any, measure: Measure) -> float | np.ndarray:
@@ -51,7 +53,7 @@ def choquet_integral(u: Any, measure: Measure) -> float | np.ndarray:
     >>> round(choquet_integral(u, BinomialMeasure(2)), 3)  # mean of the minima 0.3, 0.3, 0.8 of the pairs
     0.467
     """
-    return _by_blocks(sorted_form, u, measure)
+    return _by_blocks(lambda measure, n_labels: partial(sorted_form, measure=measure), u, measure)
 
 
 def choquet_integral_moebius(u: Any, measure: Measure) -> float | np.ndarray:
@@ -87,7 +89,8 @@ def chained(u: np.ndarray, order: np.ndarray, worths: np.ndarray) -> np.ndarray:
 
 
 @np.errstate(under="ignore")
-def _by_blocks(form: Any, u: Any, measure: Measure) -> float | np.ndarray:
+def _by_blocks(form_of: Callable[[Measure, int], Form], u: Any, measure: Measure) -> float | np.ndarray:
+    """Check, then integrate some rows at a time; what depends on the measure alone is computed once."""
     if not isinstance(measure, Measure):
         raise TypeError(f"measure must be one of choral.measures that needs no true labels; got {measure!r}.")
     if sp.issparse(u):
@@ -95,24 +98,20 @@ def _by_blocks(form: Any, u: Any, measure: Measure) -> float | np.ndarray:
     rows, single = check_rows("u", u)
     refuse_where("u must be finite and non-negative", "u", rows, ~((rows >= 0) & (rows < np.inf)))
     measure.check_n_labels(rows.shape[1])
+    form = form_of(measure, rows.shape[1])
     integral = np.empty(len(rows))
     for block in row_slices(rows.shape, rows.itemsize):
-        integral[block] = form(rows[block], measure)
+        integral[block] = form(rows[block])
     return float(integral[0]) if single else integral
 
 
 @singledispatch
-def _moebius_form_of(measure: Measure, u: np.ndarray) -> np.ndarray:
+def _moebius_form(measure: Measure, n_labels: int) -> Form:
     raise TypeError(f"no Moebius masses are known for {measure!r}.")
 
 
-def _moebius_form(u: np.ndarray, measure: Measure) -> np.ndarray:
-    return _moebius_form_of(measure, u)
-
-
-@_moebius_form_of.register
-def _(measure: CountingMeasure, u: np.ndarray) -> np.ndarray:
-    n_labels = u.shape[1]
+@_moebius_form.register
+def _(measure: CountingMeasure, n_labels: int) -> Form:
     masses: Sequence[Any] = measure.masses(n_labels).tolist()
     if min(masses) < 0:  # doubles would cancel
         masses = measure.exact_masses(n_labels)
@@ -121,7 +120,8 @@ def _(measure: CountingMeasure, u: np.ndarray) -> np.ndarray:
         if mass:
             shares = _shares_of_minima(n_labels, size)
             weights = [weight + mass * share for weight, share in zip(weights, shares, strict=True)]
-    return np.sort(u, axis=1) @ np.array(weights, dtype=float)
+    as_floats = np.array(weights, dtype=float)
+    return lambda u: np.sort(u, axis=1) @ as_floats
 
 
 def _shares_of_minima(n_labels: int, size: int) -> list[Fraction]:
@@ -138,20 +138,24 @@ def _shares_of_minima(n_labels: int, size: int) -> list[Fraction]:
     return shares
 
 
-@_moebius_form_of.register
-def _(measure: AdditiveMeasure, u: np.ndarray) -> np.ndarray:
-    return sum(mass * u[:, label] for label, mass in enumerate(measure.weights))
+@_moebius_form.register
+def _(measure: AdditiveMeasure, n_labels: int) -> Form:
+    return lambda u: sum(mass * u[:, label] for label, mass in enumerate(measure.weights))
 
 
-@_moebius_form_of.register
-def _(measure: MoebiusMeasure, u: np.ndarray) -> np.ndarray:
-    return sum(mass * u[:, labels].min(axis=1) for labels, mass in measure.terms)
+@_moebius_form.register
+def _(measure: MoebiusMeasure, n_labels: int) -> Form:
+    return lambda u: sum(mass * u[:, labels].min(axis=1) for labels, mass in measure.terms)
 
 
-@_moebius_form_of.register
-def _(measure: Capacity, u: np.ndarray) -> np.ndarray:
+@_moebius_form.register
+def _(measure: Capacity, n_labels: int) -> Form:
     masses = measure.moebius()
     _refuse_cancellation(masses)
+    return partial(_masses_times_minima, masses)
+
+
+def _masses_times_minima(masses: np.ndarray, u: np.ndarray) -> np.ndarray:
     integral = np.empty(len(u))
     minima = np.empty(masses.size)
     for row, values in enumerate(u):

@@ -215,9 +215,7 @@ def f_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Re
     >>> f_loss([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]], reduction="none").round(3)
     array([0.333, 0.   ])
     """
-    true, pred = check_labels(y_true, y_pred)
-    _check_reduction(reduction)
-    weights = check_sample_weight(sample_weight, true.shape[0])
+    (true, pred), weights = _check_data(y_true, y_pred, sample_weight, reduction)
     errors = np.empty(true.shape[0])
     for block in error_blocks(true, pred):
         errors[block.rows] = block.wrong if block.wrong is not None else _row_sums(block.errors)
@@ -229,11 +227,19 @@ def _check(
     y_true: Any, y_pred: Any, measure: Any, sample_weight: Any, reduction: str
 ) -> tuple[tuple[Labels, Labels], np.ndarray | None]:
     """All that can be checked before the values."""
-    matrices = check_labels(y_true, y_pred)
-    _check_reduction(reduction)
+    matrices, weights = _check_data(y_true, y_pred, sample_weight, reduction)
     if not isinstance(measure, Measure | RelevanceMeasure):
         raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
     measure.check_n_labels(matrices[0].shape[1])
+    return matrices, weights
+
+
+def _check_data(
+    y_true: Any, y_pred: Any, sample_weight: Any, reduction: str
+) -> tuple[tuple[Labels, Labels], np.ndarray | None]:
+    matrices = check_labels(y_true, y_pred)
+    if reduction not in ("mean", "none"):
+        raise ValueError(f"reduction must be 'mean' or 'none'; got {reduction!r}.")
     return matrices, check_sample_weight(sample_weight, matrices[0].shape[0])
 
 
@@ -297,11 +303,6 @@ def _integral(true: np.ndarray, u: np.ndarray, measure: Measure | RelevanceMeasu
         return sorted_form(u, measure)
     order = np.argsort(u, axis=1)
     return chained(u, order, measure.chain(order, true))
-
-
-def _check_reduction(reduction: str) -> None:
-    if reduction not in ("mean", "none"):
-        raise ValueError(f"reduction must be 'mean' or 'none'; got {reduction!r}.")
 
 
 def _reduce(rows: np.ndarray, weights: np.ndarray | None, reduction: str) -> Any:

@@ -8,7 +8,15 @@ import numpy as np
 
 from choral._kernels.pairs import error_blocks
 from choral._kernels.ranks import rank_sums
-from choral._validation import Labels, check_count, check_labels, check_sample_weight, check_vector, refuse_where
+from choral._validation import (
+    Labels,
+    check_count,
+    check_labels,
+    check_matrix,
+    check_sample_weight,
+    check_vector,
+    refuse_where,
+)
 from choral.curves import LossCurve
 from choral.measures import CountingMeasure, RelevanceMeasure
 from choral.measures.families import get_family
@@ -258,9 +266,9 @@ def profiles_by_name(
 ) -> dict[str, ErrorProfile]:
     """The profiles of several models; warns where hard labels and scores come together."""
     profiles = {}
+    weights = check_sample_weight(sample_weight, check_matrix("y_true", y_true).shape[0])
     for done, (name, y_pred) in enumerate(predictions.items(), start=1):
         matrices = check_labels(y_true, y_pred, pred_name=name_in_messages(name))
-        weights = check_sample_weight(sample_weight, matrices[0].shape[0])
         profiles[name] = _summarise(*matrices, weights, pred_name=name_in_messages(name))
         progress(done, len(predictions), "comparing labels")
     soft = [name for name, profile in profiles.items() if not profile.is_hard]

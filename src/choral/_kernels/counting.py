@@ -38,17 +38,20 @@ def binomial_worths(ks: np.ndarray, n_labels: int, most_wrong: int) -> np.ndarra
 
 def binomial_weights(ks: np.ndarray, n_labels: int, most_wrong: int) -> np.ndarray:
     """OWA weights of the 1st, 2nd, ..., most_wrong-th largest error: worth(e) - worth(e + 1)."""
-    mistakes = np.arange(most_wrong)
-    worths = binomial_worths(ks, n_labels, most_wrong)[:, :-1]
+    return _binomial_steps(binomial_worths(ks, n_labels, most_wrong), ks, n_labels)
+
+
+def _binomial_steps(worths: np.ndarray, ks: np.ndarray, n_labels: int) -> np.ndarray:
+    mistakes = np.arange(worths.shape[1] - 1)
     with np.errstate(under="ignore"):
-        return worths * (ks[:, np.newaxis] / (n_labels - mistakes))
+        return worths[:, :-1] * (ks[:, np.newaxis] / (n_labels - mistakes))
 
 
 def binomial_deficits(ks: np.ndarray, n_labels: int, most_wrong: int) -> np.ndarray:
     """1 - worth for each k (rows) and 0, 1, ..., most_wrong mistakes (columns)."""
     worths = binomial_worths(ks, n_labels, most_wrong)
     deficits = np.zeros_like(worths)
-    deficits[:, 1:] = running_sum(binomial_weights(ks, n_labels, most_wrong))
+    deficits[:, 1:] = running_sum(_binomial_steps(worths, ks, n_labels))
     return np.where(worths < NEAR_ONE, 1 - worths, deficits)
 
 

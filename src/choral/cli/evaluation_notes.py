@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from choral.evaluation import Evaluation, first_best
+from choral.evaluation import Evaluation, Summary, first_best
 from choral.label_files.wording import counted
 from choral.measures.base import ROUNDING
 from choral.measures.families import get_family
@@ -16,15 +16,15 @@ def make_notes(evaluation: Evaluation, n_bootstrap: int) -> list[str]:
     """Say what was judged, which model is best at each end, and how sure that is."""
     hard = {evaluation.profiles[name].is_hard for name in evaluation.models}
     kind = "hard and soft" if len(hard) == 2 else "hard" if hard == {True} else "soft"
+    summary = evaluation.summary()
     size = f"{counted(evaluation.n_rows, 'row')}, {counted(evaluation.n_labels, 'label')}"
     notes = [f"{size}, {kind} predictions; lower is better, * marks the best model."]
     if kind != "hard":
         notes.append(f"The baseline ({evaluation.baseline}) is hard: scores do not compare with it.")
-    elif unbeaten := _columns_of_the_baseline(evaluation):
+    elif unbeaten := _columns_of_the_baseline(evaluation, summary):
         notes.append(f"No model beats the baseline ({evaluation.baseline}) in: {', '.join(unbeaten)}.")
     if len(evaluation.models) > 1:
         doubt = _why_unsure(evaluation, n_bootstrap)
-        summary = evaluation.summary()
         best = first_best(np.array([summary.rows[name] for name in evaluation.models]))
         for column in dict.fromkeys([0, len(summary.parameters) - 1]):
             parameter = summary.parameters[column]
@@ -34,9 +34,8 @@ def make_notes(evaluation: Evaluation, n_bootstrap: int) -> list[str]:
     return notes
 
 
-def _columns_of_the_baseline(evaluation: Evaluation) -> list[str]:
+def _columns_of_the_baseline(evaluation: Evaluation, summary: Summary) -> list[str]:
     """The columns of the table in which no model is better than predicting nothing."""
-    summary = evaluation.summary()
     losses_of_models = zip(*(summary.rows[name] for name in evaluation.models), strict=True)
     columns = zip(summary.columns, summary.rows[evaluation.baseline], losses_of_models, strict=True)
     return [title for title, baseline, losses in columns if baseline <= min(losses)]
