@@ -8,6 +8,16 @@ from importlib import import_module
 from typing import Any
 
 from choral.curves import LossCurve, PairwiseCurve
+from choral.decisions import (
+    BayesCurve,
+    Decision,
+    IndependentLabels,
+    LabelDistribution,
+    bayes_curve,
+    bayes_optimal,
+    expected_curve,
+    regret,
+)
 from choral.evaluation import Evaluation, evaluate
 from choral.integrals import choquet_integral, choquet_integral_moebius
 from choral.losses import (
@@ -45,13 +55,17 @@ DISPLAYS = ("ChoquetDisplay", "LossCurveDisplay", "PairwiseDisplay")  # likewise
 __all__ = [
     "AdditiveMeasure",
     "AtLeastMeasure",
+    "BayesCurve",
     "BinomialMeasure",
     "Capacity",
     "CountingMeasure",
     "CoveringMeasure",
+    "Decision",
     "ErrorProfile",
     "Evaluation",
     "HammingMeasure",
+    "IndependentLabels",
+    "LabelDistribution",
     "LossCurve",
     "MixedPredictionsWarning",
     "MoebiusMeasure",
@@ -59,12 +73,15 @@ __all__ = [
     "PolynomialMeasure",
     "RelevanceMeasure",
     "SubsetMeasure",
+    "bayes_curve",
+    "bayes_optimal",
     "binomial_loss",
     "choquet_integral",
     "choquet_integral_moebius",
     "choquet_loss",
     "covering_loss",
     "evaluate",
+    "expected_curve",
     "f_loss",
     "hamming_loss",
     "harden",
@@ -73,6 +90,7 @@ __all__ = [
     "make_scorer",
     "owa_loss",
     "polynomial_loss",
+    "regret",
     "scores_from_logits",
     "stack_proba",
     "subset_loss",

@@ -41,6 +41,14 @@ def set_sizes(n_labels: int) -> np.ndarray:
     return sizes
 
 
+def members_table(indices: np.ndarray, n_labels: int) -> np.ndarray:
+    """The sets with these indices as rows of 0 and 1."""
+    table = np.empty((len(indices), n_labels), dtype=np.uint8)
+    for label in range(n_labels):
+        table[:, label] = indices >> label & 1
+    return table
+
+
 def members(index: int) -> tuple[int, ...]:
     """The labels of the set with this index, for messages."""
     return tuple(label for label in range(int(index).bit_length()) if index >> label & 1)

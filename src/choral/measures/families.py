@@ -8,6 +8,8 @@ import numpy as np
 
 from choral._kernels import counting as kernel
 from choral._validation import check_vector, refuse_where
+from choral.measures.counting import BinomialMeasure, PolynomialMeasure
+from choral.measures.tabulated import CountingMeasure
 
 LARGEST_ALPHA = 1000.0  # the end of the published grid
 MOST_POINTS = 200
@@ -32,6 +34,7 @@ class Family:
 
     name: str
     symbol: str
+    measure: Callable[[float], CountingMeasure]  # of one parameter
     deficits: Callable[[np.ndarray, int, int], np.ndarray]  # a row for each parameter: see _kernels.counting
     weights: Callable[[np.ndarray, int, int], np.ndarray]
     default_parameters: Callable[[int], np.ndarray]
@@ -76,6 +79,7 @@ def _check_alphas(alphas: np.ndarray, n_labels: int) -> np.ndarray:
 BINOMIAL = Family(
     name="binomial",
     symbol="k",
+    measure=lambda k: BinomialMeasure(int(k)),
     deficits=kernel.binomial_deficits,
     weights=kernel.binomial_weights,
     default_parameters=_default_ks,
@@ -87,6 +91,7 @@ BINOMIAL = Family(
 POLYNOMIAL = Family(
     name="polynomial",
     symbol="alpha",
+    measure=PolynomialMeasure,
     deficits=kernel.polynomial_deficits,
     weights=kernel.polynomial_weights,
     default_parameters=lambda n_labels: PUBLISHED_ALPHAS,

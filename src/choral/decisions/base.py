@@ -1,0 +1,150 @@
+"""What every distribution of label sets can do, and the checks that all share."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from choral._kernels.pairs import check_binary, row_slices
+from choral._validation import check_matrix, check_rows
+from choral.decisions.ties import TOLERANCE
+from choral.measures import Measure, RelevanceMeasure
+
+AnyMeasure = Measure | RelevanceMeasure
+
+
+class Distribution(ABC):
+    """A distribution of label sets for each of some instances.
+
+    Attributes
+    ----------
+    n_labels : int
+        The number of labels, K.
+    n_instances : int
+        The number of instances; 1 where the probabilities came without an axis for them.
+    """
+
+    n_labels: int
+    n_instances: int
+
+    @abstractmethod
+    def marginals(self) -> np.ndarray:
+        """Probability of each label.
+
+        Returns
+        -------
+        marginals : ndarray of shape (n_instances, n_labels)
+        """
+
+    @abstractmethod
+    def mode(self) -> np.ndarray:
+        """The most probable label set of each instance: the best prediction for the subset 0/1 loss.
+
+        Returns
+        -------
+        mode : ndarray of uint8, of shape (n_instances, n_labels)
+        """
+
+    def marginal_mode(self) -> np.ndarray:
+        """The labels more probable than not, each by itself: the best prediction for the Hamming loss.
+
+        Returns
+        -------
+        mode : ndarray of uint8, of shape (n_instances, n_labels)
+        """
+        return (self.marginals() > 0.5 + TOLERANCE).astype(np.uint8)
+
+    @abstractmethod
+    def expected_loss(self, candidates: Any, measure: AnyMeasure) -> np.ndarray:
+        """Expected loss of each candidate for each instance.
+
+        Parameters
+        ----------
+        candidates : array-like of shape (n_candidates, n_labels) or (n_labels,)
+            Hard predictions, 0 or 1, the same for all instances.
+        measure : Measure or RelevanceMeasure
+
+        Returns
+        -------
+        losses : ndarray of shape (n_instances, n_candidates), or (n_instances,) for one candidate without an axis
+        """
+
+    @abstractmethod
+    def risk(self, predictions: Any, measure: AnyMeasure) -> np.ndarray:
+        """Expected loss of a prediction for each instance.
+
+        Parameters
+        ----------
+        predictions : array-like of shape (n_instances, n_labels) or (n_labels,)
+            Hard predictions, 0 or 1: one for each instance, or one for all.
+        measure : Measure or RelevanceMeasure
+
+        Returns
+        -------
+        risk : ndarray of shape (n_instances,)
+        """
+
+    @abstractmethod
+    def wrong_labels(self, predictions: Any) -> np.ndarray:
+        """Probability that 0, 1, ..., K labels of a prediction are wrong: all that a counting measure needs.
+
+        Parameters
+        ----------
+        predictions : array-like of shape (n_instances, n_labels) or (n_labels,)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_instances, n_labels + 1)
+        """
+
+    @abstractmethod
+    def to_label_distribution(self) -> Any:
+        """The same as a `LabelDistribution`."""
+
+    @abstractmethod
+    def sample(self, n: int, rng: Any = None) -> np.ndarray:
+        """Draw label sets.
+
+        Parameters
+        ----------
+        n : int
+            How many for each instance.
+        rng : numpy Generator, int or None
+            A source of randomness, or its seed.
+
+        Returns
+        -------
+        samples : ndarray of uint8, of shape (n, n_labels), or (n_instances, n, n_labels) where the distribution was
+            given with an axis for instances
+        """
+
+    def check_measure(self, measure: Any) -> None:
+        """Refuse what is no measure, or not one for this many labels."""
+        if not isinstance(measure, Measure | RelevanceMeasure):
+            raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
+        measure.check_n_labels(self.n_labels)
+
+    def check_predictions(self, predictions: Any, name: str = "predictions") -> np.ndarray:
+        """Hard predictions as uint8, one for each instance."""
+        labels, single = check_hard(name, predictions, self.n_labels)
+        if single or len(labels) == self.n_instances:
+            return np.broadcast_to(labels, (self.n_instances, self.n_labels))
+        raise ValueError(f"{name} must have a row for each of {self.n_instances} instances; got {len(labels)}.")
+
+
+def check_hard(name: str, labels: Any, n_labels: int) -> tuple[np.ndarray, bool]:
+    """Hard labels, one row or many, as a C-contiguous array of uint8; and whether it was one row."""
+    if sp.issparse(labels):
+        labels = check_matrix(name, labels).toarray()
+    elif np.ndim(labels) == 2:
+        labels = check_matrix(name, labels)
+    else:
+        labels, _ = check_rows(name, labels)
+        labels, _ = check_hard(name, labels, n_labels)
+        return labels, True
+    if labels.shape[1] != n_labels:
+        raise ValueError(f"{name} must have a column for each of {n_labels} labels; got {labels.shape[1]}.")
+    for rows in row_slices(labels.shape, labels.itemsize):
+        check_binary(name, labels[rows], rows.start)
+    return np.ascontiguousarray(labels, dtype=np.uint8), False

@@ -1,0 +1,171 @@
+"""Decisions along a family of measures: what the best prediction is, where it changes, and what it costs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from choral.curves import LossCurve
+from choral.decisions.base import Distribution
+from choral.decisions.decision import Decision
+from choral.decisions.label_distribution import LabelDistribution
+from choral.decisions.optimal import Method, can_transform, check_decidable, decide
+from choral.decisions.transform import transform
+from choral.measures import HammingMeasure
+from choral.measures.families import get_family
+
+Progress = Callable[[int, int, str], None]  # done, of how many, with what
+
+
+class Change(NamedTuple):
+    """From this parameter on, another prediction is optimal: these labels are new in it, those are gone."""
+
+    parameter: float
+    added: tuple[int, ...]
+    removed: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class BayesCurve:
+    """The best predictions along a family, from Hamming towards subset 0/1.
+
+    Attributes
+    ----------
+    family : {"binomial", "polynomial"}
+    parameters : ndarray of shape (n_parameters,)
+    decisions : tuple of Decision
+        One for each parameter.
+    """
+
+    family: str
+    parameters: np.ndarray
+    decisions: tuple[Decision, ...]
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Predictions, of shape (n_parameters, n_instances, n_labels)."""
+        return np.stack([decision.labels for decision in self.decisions])
+
+    @property
+    def risk(self) -> np.ndarray:
+        """Expected losses, of shape (n_parameters, n_instances)."""
+        return np.stack([decision.risk for decision in self.decisions])
+
+    @property
+    def exact(self) -> np.ndarray:
+        """Whether each prediction is proven optimal, of shape (n_parameters, n_instances)."""
+        return np.stack([decision.exact for decision in self.decisions])
+
+    @property
+    def lower_bound(self) -> np.ndarray:
+        """Bounds on all expected losses, of shape (n_parameters, n_instances)."""
+        return np.stack([decision.lower_bound for decision in self.decisions])
+
+    def changes(self, instance: int = 0) -> list[Change]:
+        """Where the best prediction for an instance changes, and how."""
+        labels = self.labels[:, instance].astype(int)
+        return [
+            Change(self.parameters[i].item(), _indices(step > 0), _indices(step < 0))
+            for i, step in enumerate(np.diff(labels, axis=0), start=1)
+            if step.any()
+        ]
+
+    def curve(self, name: str = "optimal") -> LossCurve:
+        """The mean risk over all instances, as a curve."""
+        n_labels = self.decisions[0].labels.shape[1]
+        return LossCurve(self.family, self.parameters, self.risk.mean(axis=1), n_labels=n_labels, name=name)
+
+
+def _indices(flags: np.ndarray) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(flags).tolist())
+
+
+def bayes_curve(
+    distribution: Distribution,
+    family: str = "binomial",
+    parameters: Any = None,
+    *,
+    method: Method = "auto",
+    random_state: Any = 0,
+    progress: Progress | None = None,
+) -> BayesCurve:
+    """The best prediction and its risk for every parameter of a family.
+
+    Parameters
+    ----------
+    distribution : LabelDistribution or IndependentLabels
+    family : {"binomial", "polynomial"}
+    parameters : array-like, optional
+        Increasing values of k or alpha; k = 1..K or the published alphas unless given.
+    method : str
+        See `bayes_optimal`. ``"transform"`` transforms the distribution once for all parameters; search starts from the
+        best prediction for the parameter before.
+    random_state : int, numpy Generator or None
+        For the restarts of the search.
+    progress : callable (done, total, what), optional
+        Told before each parameter, and at the end.
+
+    Returns
+    -------
+    curve : BayesCurve
+
+    Examples
+    --------
+    >>> from choral import LabelDistribution, bayes_curve
+    >>> labelsets = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]]
+    >>> distribution = LabelDistribution(labelsets, [0.28, 0.16, 0.16, 0.16, 0.24])
+    >>> curve = bayes_curve(distribution)
+    >>> curve.risk.round(3)
+    array([[0.44], [0.6 ], [0.72]])
+    >>> curve.changes()  # the subset 0/1 loss is another matter
+    [Change(parameter=3, added=(), removed=(0, 1, 2))]
+    """
+    of_family = get_family(family)
+    check_decidable(distribution, HammingMeasure(), method)
+    values = of_family.parameters(parameters, distribution.n_labels)
+    measures = [of_family.measure(value) for value in values.tolist()]
+    by_transform = isinstance(distribution, LabelDistribution) and can_transform(distribution, len(measures))
+    if method == "transform" or (method == "auto" and by_transform):
+        return BayesCurve(family, values, tuple(transform(distribution.to_label_distribution(), measures)))
+    decisions: list[Decision] = []
+    for number, measure in enumerate(measures):
+        if progress is not None:
+            progress(number, len(measures), f"{of_family.symbol}={values[number]:g}")
+        starts = decisions[-1].labels if decisions else None
+        decisions.append(decide(distribution, measure, method, starts=starts, random_state=random_state))
+    if progress is not None:
+        progress(len(measures), len(measures), "done")
+    return BayesCurve(family, values, tuple(decisions))
+
+
+def expected_curve(
+    distribution: Distribution,
+    predictions: Any,
+    family: str = "binomial",
+    parameters: Any = None,
+    name: str | None = None,
+) -> LossCurve:
+    """The expected loss of given predictions along a family, mean over instances.
+
+    Parameters
+    ----------
+    distribution : LabelDistribution or IndependentLabels
+    predictions : array-like of shape (n_instances, n_labels) or (n_labels,)
+    family : {"binomial", "polynomial"}
+    parameters : array-like, optional
+    name : str, optional
+        For legends and tables.
+
+    Examples
+    --------
+    >>> from choral import IndependentLabels
+    >>> expected_curve(IndependentLabels([0.5, 0.5]), [0, 0]).losses
+    array([0.5 , 0.75])
+    """
+    of_family = get_family(family)
+    values = of_family.parameters(parameters, distribution.n_labels)
+    wrong = distribution.wrong_labels(predictions).mean(axis=0)
+    tables = of_family.table("deficits", values, distribution.n_labels, distribution.n_labels)
+    losses = np.concatenate([table @ wrong for table in tables])
+    return LossCurve(family, values, losses.clip(0, 1), n_labels=distribution.n_labels, name=name)

@@ -1,0 +1,63 @@
+"""Decision: predictions, what they are expected to cost, and whether nothing is better."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from choral.decisions.ties import TOLERANCE, comes_first
+from choral.measures.base import Value
+
+
+@dataclass(frozen=True, eq=False)
+class Decision(Value):
+    """Predictions that minimise the expected loss, one for each instance.
+
+    Attributes
+    ----------
+    labels : ndarray of uint8, of shape (n_instances, n_labels)
+        The predictions.
+    risk : ndarray of shape (n_instances,)
+        Their expected loss.
+    exact : ndarray of bool, of shape (n_instances,)
+        Whether a prediction is proven optimal, to 1e-12.
+    lower_bound : ndarray of shape (n_instances,)
+        No hard prediction has a smaller expected loss.
+    """
+
+    labels: np.ndarray
+    risk: np.ndarray
+    exact: np.ndarray
+    lower_bound: np.ndarray
+
+    def __post_init__(self) -> None:
+        self._freeze(labels=self.labels, risk=self.risk, lower_bound=self.lower_bound)
+        exact = np.array(self.exact, dtype=bool)
+        exact.flags.writeable = False
+        object.__setattr__(self, "exact", exact)
+
+    def _identity(self) -> tuple:
+        return self.labels.shape, *(part.tobytes() for part in (self.labels, self.risk, self.exact, self.lower_bound))
+
+    def __repr__(self) -> str:
+        n_instances, n_labels = self.labels.shape
+        return f"Decision({n_instances} x {n_labels} labels, {np.count_nonzero(self.exact)} proven optimal)"
+
+
+def proven(labels: np.ndarray, risk: np.ndarray, lower_bound: np.ndarray | None = None) -> Decision:
+    """A decision of an exact method."""
+    lower_bound = risk if lower_bound is None else np.minimum(lower_bound, risk)
+    return Decision(labels, risk, np.ones(len(risk), dtype=bool), lower_bound)
+
+
+def bounded(labels: np.ndarray, risk: np.ndarray, lower_bound: np.ndarray) -> Decision:
+    """A decision that is optimal where its risk meets the bound."""
+    lower_bound = np.minimum(lower_bound.clip(0), risk)
+    return Decision(labels, risk, risk - lower_bound <= TOLERANCE, lower_bound)
+
+
+def keep_better(labels: np.ndarray, risk: np.ndarray, others: np.ndarray, other_risk: np.ndarray) -> None:
+    """Replace, in place, the predictions to which others are better, or equally good and first in order."""
+    tied = np.abs(other_risk - risk) <= TOLERANCE
+    better = np.where(tied, comes_first(others, labels), other_risk < risk)
+    labels[better] = others[better]
+    risk[better] = other_risk[better]

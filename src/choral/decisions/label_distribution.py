@@ -1,0 +1,227 @@
+"""LabelDistribution: probabilities of label sets, for one instance or for many over a shared support."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from choral._kernels.subsets import members_table
+from choral._validation import check_count, check_matrix, check_sample_weight
+from choral.decisions.base import AnyMeasure, Distribution, check_hard
+from choral.decisions.label_weights import check_weights, distinct_rows, merge_equal, total_weights
+from choral.decisions.risks import make_risk
+from choral.decisions.support import BLOCK_ENTRIES, Rows, Support, instance_blocks, make_rows
+from choral.decisions.ties import TOLERANCE, first_in_order
+from choral.measures.base import Value
+
+MOST_DENSE_LABELS = 22  # 2^22 probabilities, 32 MiB
+
+
+class LabelDistribution(Value, Distribution):
+    """Probabilities of label sets.
+
+    Parameters
+    ----------
+    labelsets : array-like or sparse matrix of shape (n_labelsets, n_labels)
+        The support: label sets, 0 or 1. Label sets that come twice are merged.
+    probabilities : array-like or sparse matrix of shape (n_labelsets,) or (n_instances, n_labelsets)
+        One weight for each label set, or a row of them for each instance; non-negative, each row summing to 1.
+
+    Attributes
+    ----------
+    labelsets : ndarray of uint8, of shape (n_labelsets, n_labels)
+    probabilities : ndarray or CSR array, as it was given
+    n_labels, n_instances, n_labelsets : int
+
+    Examples
+    --------
+    No label at all is the most probable label set, though each label by itself is as probable as not:
+
+    >>> labelsets = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]]
+    >>> distribution = LabelDistribution(labelsets, [0.3, 0.2, 0.2, 0.2, 0.1])
+    >>> distribution.marginals()
+    array([[0.5, 0.5, 0.5]])
+    >>> distribution.mode()
+    array([[0, 0, 0]], dtype=uint8)
+    """
+
+    labelsets: np.ndarray
+    weights: Any  # (n_instances, n_labelsets), dense or CSR
+    has_instances: bool  # whether the probabilities came with an axis for instances
+
+    def __init__(self, labelsets: Any, probabilities: Any):
+        labelsets, _ = check_hard("labelsets", labelsets, check_matrix("labelsets", labelsets).shape[1])
+        weights, has_instances = check_weights(probabilities, len(labelsets))
+        labelsets, weights = merge_equal(labelsets, weights)
+        self._freeze(labelsets=labelsets, weights=weights, has_instances=has_instances)
+
+    @classmethod
+    def from_dense(cls, probabilities: Any) -> "LabelDistribution":
+        """Distribution from the probabilities of all 2^K label sets; label i is bit i of the index.
+
+        Parameters
+        ----------
+        probabilities : array-like of shape (2 ** n_labels,) or (n_instances, 2 ** n_labels)
+            With 1 <= n_labels <= 22. Label sets without probability are left out of the support.
+
+        Examples
+        --------
+        >>> LabelDistribution.from_dense([0.1, 0.2, 0.3, 0.4]).labelsets
+        array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=uint8)
+        """
+        size = np.shape(probabilities)[-1] if np.ndim(probabilities) else 0
+        n_labels = size.bit_length() - 1
+        if size != 1 << max(n_labels, 0) or not 1 <= n_labels <= MOST_DENSE_LABELS:
+            raise ValueError(
+                f"probabilities must have 2 ** n_labels entries with 1 <= n_labels <= {MOST_DENSE_LABELS}; got {size}."
+            )
+        weights, has_instances = check_weights(probabilities, size)
+        present = np.flatnonzero(total_weights(weights))
+        distribution = object.__new__(cls)
+        labelsets = members_table(present, n_labels)
+        distribution._freeze(labelsets=labelsets, weights=weights[:, present], has_instances=has_instances)
+        return distribution
+
+    @classmethod
+    def from_samples(cls, samples: Any, sample_weight: Any = None) -> "LabelDistribution":
+        """The empirical distribution of label sets: of training labels, or of the predictions of an ensemble.
+
+        Parameters
+        ----------
+        samples : array-like of shape (n_samples, n_labels) or (n_instances, n_samples, n_labels)
+            Label sets, 0 or 1; with an axis for instances, each gets a distribution of its own.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample counts.
+
+        Examples
+        --------
+        >>> LabelDistribution.from_samples([[0, 1], [1, 1], [0, 1], [0, 1]])
+        LabelDistribution(2 label sets, 2 labels)
+        """
+        has_instances = not sp.issparse(samples) and np.ndim(samples) == 3
+        shape = np.shape(samples)
+        n_instances, n_samples = shape[:2] if has_instances else (1, shape[0])
+        rows = np.asarray(samples).reshape(-1, shape[2]) if has_instances else samples
+        rows, _ = check_hard("samples", rows, check_matrix("samples", rows).shape[1])
+        share = check_sample_weight(sample_weight, n_samples)
+        share = np.ones(n_samples) if share is None else share
+        labelsets, which = distinct_rows(rows)
+        instances = np.repeat(np.arange(n_instances), n_samples)
+        data = np.tile(share / share.sum(), n_instances)
+        weights = sp.coo_array((data, (instances, which)), shape=(n_instances, len(labelsets))).tocsr()
+        return cls(labelsets, weights if has_instances else weights.toarray()[0])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in ("labelsets", "weights", "has_instances")}
+
+    def _freeze(self, **fields: Any) -> None:
+        super()._freeze(**fields)
+        if sp.issparse(self.weights):
+            for part in (self.weights.data, self.weights.indices, self.weights.indptr):
+                part.flags.writeable = False
+
+    def _identity(self) -> tuple:
+        weights = self.weights
+        parts = (weights.data, weights.indices, weights.indptr) if sp.issparse(weights) else (weights,)
+        return self.has_instances, self.labelsets.shape, self.labelsets.tobytes(), *(part.tobytes() for part in parts)
+
+    def __repr__(self) -> str:
+        instances = f"{self.n_instances} instances, " if self.has_instances else ""
+        return f"LabelDistribution({instances}{self.n_labelsets} label sets, {self.n_labels} labels)"
+
+    @property
+    def probabilities(self) -> Any:
+        """The probabilities, in the shape in which they were given."""
+        return self.weights if self.has_instances else self.weights[0]
+
+    @property
+    def n_labels(self) -> int:  # type: ignore[override]
+        """The number of labels, K."""
+        return self.labelsets.shape[1]
+
+    @property
+    def n_instances(self) -> int:  # type: ignore[override]
+        """The number of instances; 1 for one vector of probabilities."""
+        return self.weights.shape[0]
+
+    @property
+    def n_labelsets(self) -> int:
+        """The number of label sets in the support, M."""
+        return len(self.labelsets)
+
+    def to_label_distribution(self) -> "LabelDistribution":
+        """Itself."""
+        return self
+
+    @cached_property
+    def support(self) -> Support:
+        """The support in the form that the inner loops take."""
+        return Support(self.labelsets)
+
+    def blocks(self) -> Iterator[tuple[slice, Rows]]:
+        """Some instances and their weights after another, so that no intermediate is large."""
+        for block in instance_blocks(self.weights):
+            yield block, make_rows(self.support, self.weights[block])
+
+    def marginals(self) -> np.ndarray:
+        marginals = np.empty((self.n_instances, self.n_labels))
+        for block, rows in self.blocks():
+            marginals[block] = rows.by_label(1.0)
+        return marginals.clip(0, 1, out=marginals)  # weights add up to 1 but for rounding
+
+    def mode(self) -> np.ndarray:
+        mode = np.empty((self.n_instances, self.n_labels), dtype=np.uint8)
+        for instance, (labelsets, weights) in enumerate(self._entries()):
+            tied = np.flatnonzero(weights >= weights.max() - TOLERANCE)
+            which = tied[0] if tied.size == 1 else tied[first_in_order(self.labelsets[labelsets[tied]])]
+            mode[instance] = self.labelsets[labelsets[which]]
+        return mode
+
+    def _entries(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The label sets and their weights, instance by instance."""
+        if sp.issparse(self.weights):
+            ends = self.weights.indptr
+            for first, last in pairwise(ends):
+                yield self.weights.indices[first:last], self.weights.data[first:last]
+        else:
+            everything = np.arange(self.n_labelsets)
+            for weights in self.weights:
+                yield everything, weights
+
+    def expected_loss(self, candidates: Any, measure: AnyMeasure) -> np.ndarray:
+        self.check_measure(measure)
+        labels, single = check_hard("candidates", candidates, self.n_labels)
+        risk = make_risk(measure, self.n_labels)
+        losses = np.empty((self.n_instances, len(labels)))
+        step = max(1, BLOCK_ENTRIES // self.n_labelsets)
+        for first in range(0, len(labels), step):
+            block = slice(first, first + step)
+            losses[:, block] = self.weights @ risk.pair_losses(self.support, Support(labels[block]))
+        losses.clip(0, 1, out=losses)
+        return losses[:, 0] if single else losses
+
+    def risk(self, predictions: Any, measure: AnyMeasure) -> np.ndarray:
+        self.check_measure(measure)
+        labels = self.check_predictions(predictions)
+        risk = make_risk(measure, self.n_labels)
+        risks = np.empty(self.n_instances)
+        for block, rows in self.blocks():
+            risks[block] = risk.risks(rows, Support(labels[block]))
+        return risks.clip(0, 1, out=risks)
+
+    def wrong_labels(self, predictions: Any) -> np.ndarray:
+        labels = self.check_predictions(predictions)
+        probabilities = np.empty((self.n_instances, self.n_labels + 1))
+        for block, rows in self.blocks():
+            wrong = rows.differences(Support(labels[block])).astype(np.intp)
+            probabilities[block] = rows.histogram(wrong, self.n_labels + 1)
+        return probabilities
+
+    def sample(self, n: int, rng: Any = None) -> np.ndarray:
+        n = check_count("n", n)
+        rng = np.random.default_rng(rng)
+        drawn = [rng.choice(labelsets, size=n, p=weights) for labelsets, weights in self._entries()]
+        return self.labelsets[np.stack(drawn) if self.has_instances else drawn[0]]

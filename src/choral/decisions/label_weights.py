@@ -1,0 +1,79 @@
+"""Weights of label sets, one row for each instance: checked, normalised, and merged where label sets are equal."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from choral._kernels.words import pack_words
+from choral._validation import check_matrix, check_vector, refuse_entry_where, refuse_where
+
+EXACT = 1e-14  # a sum this near to 1 is left alone: dividing by it once more would change the last bits
+
+
+def check_weights(probabilities: Any, n_labelsets: int) -> tuple[Any, bool]:
+    """Rows of probabilities as floats, dense or CSR, and whether they came with an axis for instances."""
+    name = "probabilities"
+    has_instances = sp.issparse(probabilities) or np.ndim(probabilities) == 2
+    tolerance = _tolerance(probabilities)
+    weights = check_matrix(name, probabilities) if has_instances else check_vector(name, probabilities)[np.newaxis]
+    if weights.shape[1] != n_labelsets:
+        raise ValueError(f"{name} must have one entry for each of {n_labelsets} label sets; got {weights.shape[1]}.")
+    rule = f"{name} must be finite and non-negative"
+    if sp.issparse(weights):
+        weights = sp.csr_array(weights, dtype=float, copy=True)
+        refuse_entry_where(rule, name, weights, ~((weights.data >= 0) & (weights.data < np.inf)))
+        weights.eliminate_zeros()
+    else:
+        wrong = ~((weights >= 0) & (weights < np.inf))
+        refuse_where(rule, name, *((weights, wrong) if has_instances else (weights[0], wrong[0])))
+        weights = weights.astype(float)
+    return _normalised(weights, has_instances, tolerance), has_instances
+
+
+def _tolerance(probabilities: Any) -> float:
+    """How far sums may be off: as in scikit-learn, the square root of what the numbers resolve."""
+    dtype = getattr(probabilities, "dtype", np.dtype(float))
+    return float(np.sqrt(np.finfo(dtype).eps)) if getattr(dtype, "kind", "") == "f" else 1.5e-8
+
+
+def _normalised(weights: Any, has_instances: bool, tolerance: float) -> Any:
+    sums = np.asarray(weights.sum(axis=1)).ravel()
+    wrong = np.flatnonzero(~(np.abs(sums - 1) <= tolerance))
+    if wrong.size:
+        row, total = int(wrong[0]), f"{sums[wrong[0]]:.10g}"
+        where = f"those in row {row} sum to {total}" if has_instances else f"their sum is {total}"
+        raise ValueError(f"probabilities must sum to 1{' in each row' if has_instances else ''}; {where}.")
+    sums[np.abs(sums - 1) <= EXACT] = 1
+    if sp.issparse(weights):
+        weights.data /= np.repeat(sums, np.diff(weights.indptr))
+    else:
+        weights /= sums[:, np.newaxis]
+    return weights
+
+
+def merge_equal(labelsets: np.ndarray, weights: Any) -> tuple[np.ndarray, Any]:
+    """Label sets without repetition, in the order of their first coming, and the weights that fall on each."""
+    distinct, which = distinct_rows(labelsets)
+    if len(distinct) == len(labelsets):
+        return labelsets, weights
+    ones = np.ones(len(labelsets))
+    merging = sp.csr_array((ones, (np.arange(len(labelsets)), which)), shape=(len(labelsets), len(distinct)))
+    merged = weights @ merging
+    return distinct, sp.csr_array(merged) if sp.issparse(weights) else np.asarray(merged)
+
+
+def distinct_rows(labelsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct rows in the order of their first coming, and for each row which of them it is."""
+    words = pack_words(labelsets)
+    keys = words[:, 0] if words.shape[1] == 1 else words.view(f"V{8 * words.shape[1]}").ravel()
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return labelsets[first[order]], place[which]
+
+
+def total_weights(weights: Any) -> np.ndarray:
+    """The weight of each label set over all instances."""
+    return np.asarray(weights.sum(axis=0)).ravel()

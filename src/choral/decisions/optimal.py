@@ -1,0 +1,162 @@
+"""bayes_optimal(): the hard prediction with the least expected loss, by the method that fits."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from choral._validation import check_count
+from choral.decisions.base import AnyMeasure, Distribution, check_hard
+from choral.decisions.branch_and_bound import branch_and_bound
+from choral.decisions.closed_form import closed_form, has_closed_form
+from choral.decisions.decision import Decision
+from choral.decisions.label_distribution import MOST_DENSE_LABELS, LabelDistribution
+from choral.decisions.search import search
+from choral.decisions.transform import transform
+
+Method = Literal["auto", "closed_form", "transform", "branch_and_bound", "search"]
+
+METHODS = ("auto", "closed_form", "transform", "branch_and_bound", "search")
+MOST_NODES = 20_000
+MOST_STEPS = 2e9  # of a transform, a few seconds
+MOST_NODE_STEPS = 2e10  # of branch and bound, likewise: they are multiply-adds of matrix products
+WORTHWHILE_NODES = 200  # fewer prove next to nothing
+
+
+def bayes_optimal(
+    distribution: Distribution,
+    measure: AnyMeasure,
+    *,
+    method: Method = "auto",
+    candidates: Any = None,
+    node_limit: int | None = None,
+    random_state: Any = 0,
+) -> Decision:
+    r"""The hard prediction with the least expected loss, for each instance.
+
+    .. math:: \hat{y} = \arg\min_{c \in \{0, 1\}^K} \; \sum_y p(y) \, \ell_\mu(y, c)
+
+    Parameters
+    ----------
+    distribution : LabelDistribution or IndependentLabels
+        What is known of the true labels.
+    measure : Measure or RelevanceMeasure
+        What it is worth to be right on a set of labels.
+    method : {"auto", "closed_form", "transform", "branch_and_bound", "search"}
+        * ``"closed_form"``: Hamming and additive measures, subset 0/1, and every measure for `IndependentLabels`.
+        * ``"transform"``: looks at all 2^K predictions, for up to 22 labels.
+        * ``"branch_and_bound"``: for any number of labels; proves its result where the distribution is peaked, else
+          stops at ``node_limit`` with the bound it has.
+        * ``"search"``: the best of the support, the marginal mode and the candidates, then one label at a time.
+        * ``"auto"``: the cheapest exact method within a few seconds of work; else search, and branch and bound
+          as far as that work goes.
+    candidates : array-like of shape (n_candidates, n_labels), optional
+        Predictions to look at besides those that search and branch and bound find by themselves.
+    node_limit : int, optional
+        Nodes of branch and bound for each instance; 20,000 unless given.
+    random_state : int, numpy Generator or None
+        For the restarts of the search.
+
+    Returns
+    -------
+    decision : Decision
+        With ``labels``, ``risk``, ``exact`` and ``lower_bound`` for each instance. Of predictions whose risks differ by
+        at most 1e-12, the one with the fewest labels is taken; of those, the one that has the first label in which
+        they differ.
+
+    Examples
+    --------
+    The best prediction depends on the loss:
+
+    >>> from choral import HammingMeasure, LabelDistribution, SubsetMeasure, bayes_optimal
+    >>> labelsets = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]]
+    >>> distribution = LabelDistribution(labelsets, [0.28, 0.16, 0.16, 0.16, 0.24])
+    >>> bayes_optimal(distribution, HammingMeasure()).labels
+    array([[1, 1, 1]], dtype=uint8)
+    >>> decision = bayes_optimal(distribution, SubsetMeasure())
+    >>> decision.labels, decision.risk, decision.exact
+    (array([[0, 0, 0]], dtype=uint8), array([0.72]), array([ True]))
+    """
+    check_decidable(distribution, measure, method)
+    if candidates is not None:
+        candidates = check_hard("candidates", candidates, distribution.n_labels)[0]
+    node_limit = None if node_limit is None else check_count("node_limit", node_limit)
+    return decide(distribution, measure, method, candidates, node_limit=node_limit, random_state=random_state)
+
+
+def decide(
+    distribution: Distribution,
+    measure: AnyMeasure,
+    method: str,
+    candidates: np.ndarray | None = None,
+    *,
+    starts: np.ndarray | None = None,
+    node_limit: int | None = None,
+    random_state: Any = 0,
+) -> Decision:
+    """`bayes_optimal` for checked arguments; ``starts`` has one more prediction for each instance to search from."""
+    if method == "closed_form" or (method == "auto" and has_closed_form(distribution, measure)):
+        return closed_form(distribution, measure)
+    joint = distribution.to_label_distribution()
+    if method == "transform" or (method == "auto" and can_transform(joint, 1)):
+        return transform(joint, [measure])[0]
+    found = search(joint, measure, candidates=candidates, starts=starts, random_state=random_state)
+    if method == "branch_and_bound":
+        everywhere = np.arange(joint.n_instances)
+        return branch_and_bound(joint, measure, found, everywhere, node_limit=node_limit or MOST_NODES)
+    not_proven = np.flatnonzero(~found.exact)
+    nodes = min(_affordable_nodes(joint, not_proven.size), node_limit or MOST_NODES)
+    if method == "search" or nodes < WORTHWHILE_NODES:
+        return found
+    return branch_and_bound(joint, measure, found, not_proven, node_limit=nodes)
+
+
+def can_transform(distribution: LabelDistribution, n_measures: int) -> bool:
+    """Whether looking at all predictions is a matter of seconds."""
+    n_labels = distribution.n_labels
+    steps = (n_measures + 1) * distribution.n_instances * n_labels * 2.0**n_labels
+    return n_labels <= MOST_DENSE_LABELS and steps <= MOST_STEPS
+
+
+def _affordable_nodes(distribution: LabelDistribution, n_instances: int) -> int:
+    """How many nodes branch and bound may look at for each of so many instances."""
+    labelsets_an_instance = distribution.weights.size / distribution.n_instances
+    steps_a_node = 4 * distribution.n_labels * labelsets_an_instance
+    return int(MOST_NODE_STEPS / (steps_a_node * max(n_instances, 1)))
+
+
+def check_decidable(distribution: Any, measure: Any, method: str) -> None:
+    """Refuse what cannot be decided, with the reason."""
+    if not isinstance(distribution, Distribution):
+        raise TypeError(f"distribution must be a LabelDistribution or IndependentLabels; got {distribution!r}.")
+    distribution.check_measure(measure)
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}.")
+
+
+def regret(distribution: Distribution, predictions: Any, measure: AnyMeasure, *, method: Method = "auto") -> np.ndarray:
+    """How much more than necessary predictions are expected to cost.
+
+    Parameters
+    ----------
+    distribution : LabelDistribution or IndependentLabels
+    predictions : array-like of shape (n_instances, n_labels) or (n_labels,)
+        Hard predictions, 0 or 1: one for each instance, or one for all.
+    measure : Measure or RelevanceMeasure
+    method : str
+        See `bayes_optimal`. Where that proves no optimum, this is the regret against the best prediction found.
+
+    Returns
+    -------
+    regret : ndarray of shape (n_instances,)
+
+    Examples
+    --------
+    >>> from choral import LabelDistribution, SubsetMeasure, regret
+    >>> distribution = LabelDistribution([[0, 0], [0, 1], [1, 0]], [0.4, 0.3, 0.3])
+    >>> regret(distribution, [[0, 1]], SubsetMeasure()).round(3)
+    array([0.1])
+    """
+    check_decidable(distribution, measure, method)
+    labels = distribution.check_predictions(predictions)
+    best = bayes_optimal(distribution, measure, method=method)
+    return (distribution.risk(labels, measure) - best.risk).clip(0)

@@ -1,0 +1,86 @@
+r"""Risks under relevance weighting: prediction and truth meet in the labels that differ and in the sizes of both.
+
+With d labels wrong, a predicted set of s and a true one of R labels, :math:`j = K - d` labels are right and
+:math:`a = (s + R - d) / 2` of them relevant.
+"""
+
+import numpy as np
+
+from choral._kernels.words import count_differences
+from choral.decisions.risks.base import Bound, Risk, gains
+from choral.decisions.support import Rows, Support
+from choral.measures import RelevanceMeasure
+
+
+class RelevanceRisk(Risk):
+    """Expected loss under relevance weighting of a counting measure."""
+
+    def __init__(self, measure: RelevanceMeasure, n_labels: int):
+        self.n_labels = n_labels
+        self.beta = measure.beta
+        self.values = measure.base.values(n_labels)
+        self.scales = relevance_scales(measure, n_labels)
+
+    def worth(self, wrong: np.ndarray, in_set: np.ndarray, n_relevant: np.ndarray) -> np.ndarray:
+        """The worth by the number of wrong labels, of those right and relevant, and of relevant ones."""
+        right = self.n_labels - wrong
+        weighted = self.values[right] * (1 + self.beta * in_set / np.maximum(right, 1)) / self.scales[n_relevant]
+        return np.where(n_relevant == self.n_labels, self.values[right], weighted)
+
+    def _loss(self, wrong: np.ndarray, n_predicted: np.ndarray, n_relevant: np.ndarray) -> np.ndarray:
+        wrong = wrong.astype(np.intp)
+        return 1 - self.worth(wrong, (n_predicted + n_relevant - wrong) / 2, n_relevant)
+
+    def pair_losses(self, support: Support, candidates: Support) -> np.ndarray:
+        wrong = count_differences(support.words[:, np.newaxis], candidates.words)
+        return self._loss(wrong, candidates.sizes, support.sizes[:, np.newaxis])
+
+    def risks(self, rows: Rows, predictions: Support) -> np.ndarray:
+        sizes = rows.of_instances(predictions.sizes), rows.of_labelsets(rows.support.sizes)
+        return rows.total(self._loss(rows.differences(predictions), *sizes))
+
+    def flips(self, rows: Rows, predictions: Support) -> np.ndarray:
+        wrong = rows.differences(predictions).astype(np.intp)
+        n_relevant = rows.of_labelsets(rows.support.sizes)
+        after = {}
+        for step in (1, -1):  # a label is added to the prediction, or removed from it
+            size = (rows.of_instances(predictions.sizes) + step).clip(0, self.n_labels)
+            farther = self._loss((wrong + 1).clip(max=self.n_labels), size, n_relevant)
+            nearer = self._loss((wrong - 1).clip(0), size, n_relevant)
+            towards, away = (nearer, farther) if step == 1 else (farther, nearer)
+            after[step] = rows.by_label(towards - away) + rows.total(away)[:, np.newaxis]
+        return np.where(predictions.labelsets, after[-1], after[1])
+
+    def bound(self, rows: Rows, predictions: Support, decided: Support) -> Bound:
+        r"""The better of two bounds: all that is not decided matches, or v is replaced by the line :math:`v(x) = x`.
+
+        The line bounds v from above, since relevance weighting needs v(x) / x not to decrease. It is additive: a wrong
+        label i costs :math:`(1 + \beta y_i) / (K + \beta R)`.
+        """
+        support = rows.support
+        wrong = rows.differences(predictions, decided.words).astype(np.intp)
+        missed = rows.differences(Support(np.zeros_like(predictions.labelsets)), decided.words & ~predictions.words)
+        n_relevant = rows.of_labelsets(support.sizes)
+        certain = 1 - self.worth(wrong, n_relevant - missed.astype(np.intp), n_relevant)
+        ones, zeros = gains(rows, decided, 1 - certain)
+        return Bound(np.maximum(rows.total(certain), self._line_bound(rows, predictions, decided)), ones, zeros)
+
+    def _line_bound(self, rows: Rows, predictions: Support, decided: Support) -> np.ndarray:
+        sizes = rows.support.sizes
+        price = np.where(sizes == self.n_labels, 1 / (1 + self.beta) if self.beta > -1 else 1.0, 1 / self.scales[sizes])
+        price = rows.of_labelsets(price / self.n_labels)
+        of_ones = rows.by_label(price)
+        if self.beta > -1:
+            missing = (1 + self.beta) * of_ones
+        else:  # a relevant label costs nothing, but where all labels are relevant, each costs 1 / K
+            missing = rows.by_label(rows.of_labelsets((sizes == self.n_labels) / self.n_labels))
+        adding = rows.total(price)[:, np.newaxis] - of_ones
+        chosen = np.where(predictions.labelsets, adding, missing)
+        return np.where(decided.labelsets, chosen, np.minimum(adding, missing)).sum(axis=1)
+
+
+def relevance_scales(measure: RelevanceMeasure, n_labels: int) -> np.ndarray:
+    """What the masses add up to by the number of relevant labels; 1 where all are, since that may be 0."""
+    scales = 1 + measure.beta * np.arange(n_labels + 1) / n_labels
+    scales[-1] = 1
+    return scales

@@ -1,0 +1,117 @@
+r"""The risks of all 2^K predictions at once, by Walsh-Hadamard transforms.
+
+The loss depends on which labels are wrong, that is on :math:`c \oplus y`, so the risks of all predictions c are a
+convolution over bit vectors: the distribution is transformed once, and each measure takes a product and one transform
+back, K 2^K steps instead of 4^K. Relevance weighting depends on the sizes of c and y as well, but only through factors
+of each: it is a sum of such convolutions.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from choral._kernels.hadamard import hadamard_transform, transform_by_size
+from choral._kernels.subsets import members_table, set_sizes
+from choral.decisions.base import AnyMeasure
+from choral.decisions.decision import Decision, proven
+from choral.decisions.label_distribution import MOST_DENSE_LABELS, LabelDistribution
+from choral.decisions.risks.relevance import relevance_scales
+from choral.decisions.risks.table import loss_table
+from choral.decisions.support import instance_blocks
+from choral.decisions.ties import TOLERANCE, first_in_order
+from choral.measures import CountingMeasure, RelevanceMeasure
+
+
+class Spectrum(NamedTuple):
+    """Probabilities of all label sets for some instances, and their transform."""
+
+    dense: np.ndarray  # (n_instances, 2 ** n_labels)
+    transformed: np.ndarray
+    sizes: np.ndarray  # (2 ** n_labels,) of the label sets
+
+
+Risks = Callable[[Spectrum], np.ndarray]  # of all 2^K predictions for each instance
+
+
+def transform(distribution: LabelDistribution, measures: Sequence[AnyMeasure]) -> list[Decision]:
+    """The optimum for each measure, proven by looking at every prediction."""
+    n_labels, shape = distribution.n_labels, (distribution.n_instances, distribution.n_labels)
+    if n_labels > MOST_DENSE_LABELS:
+        raise ValueError(
+            f"method 'transform' looks at all 2 ** n_labels predictions, for up to {MOST_DENSE_LABELS} labels; "
+            f"got {n_labels}."
+        )
+    risks_of = [all_risks(measure, n_labels) for measure in measures]
+    labels = [np.empty(shape, dtype=np.uint8) for _ in measures]
+    least = [np.empty(shape[0]) for _ in measures]
+    sizes = set_sizes(n_labels).astype(np.uint8)
+    index = distribution.support.index()
+    for block in instance_blocks(np.broadcast_to(0, (shape[0], 1 << n_labels))):
+        spectrum = _spectrum(distribution.weights[block], index, sizes)
+        for number, risks in enumerate(risks_of):
+            for row, of_row in zip(range(block.start, block.stop), risks(spectrum), strict=True):
+                least[number][row] = of_row.min()
+                labels[number][row] = _best_set(of_row, n_labels)
+    # The risks are added up anew: a transform keeps the digits of the largest risk, a sum those of each.
+    return [
+        proven(chosen, distribution.risk(chosen, measure), bound)
+        for measure, chosen, bound in zip(measures, labels, least, strict=True)
+    ]
+
+
+def _spectrum(weights: Any, index: np.ndarray, sizes: np.ndarray) -> Spectrum:
+    dense = np.zeros((weights.shape[0], sizes.size))
+    dense[:, index] = weights.toarray() if sp.issparse(weights) else weights
+    return Spectrum(dense, hadamard_transform(dense), sizes)
+
+
+def _best_set(risks: np.ndarray, n_labels: int) -> np.ndarray:
+    tied = members_table(np.flatnonzero(risks <= risks.min() + TOLERANCE), n_labels)
+    return tied[first_in_order(tied)]
+
+
+def _back(transformed: np.ndarray) -> np.ndarray:
+    return hadamard_transform(transformed) / transformed.shape[-1]
+
+
+@singledispatch
+def all_risks(measure: Any, n_labels: int) -> Risks:
+    """The risks of all predictions, as a function of the distribution: for any measure, from the table of all sets."""
+    factors = hadamard_transform(loss_table(measure, n_labels))
+    return lambda spectrum: _back(spectrum.transformed * factors)
+
+
+@all_risks.register
+def _(measure: CountingMeasure, n_labels: int) -> Risks:
+    factors = transform_by_size(measure.deficits(n_labels))
+    return lambda spectrum: _back(spectrum.transformed * factors[spectrum.sizes])
+
+
+@all_risks.register
+def _(measure: RelevanceMeasure, n_labels: int) -> Risks:
+    r"""With s labels predicted, R relevant and j right, :math:`(s + R - K + j) / 2` are right and relevant.
+
+    So the worth is a sum of convolutions with v(j) and v(j) / j, in which R is a factor before and s one after.
+    """
+    right = n_labels - np.arange(n_labels + 1)
+    values = measure.base.values(n_labels)[right]
+    shares = measure.beta / 2 * values / np.maximum(right, 1)
+    of_values = transform_by_size((1 + measure.beta / 2) * values)
+    of_shares = transform_by_size(shares)
+    scales = relevance_scales(measure, n_labels)
+
+    def risks(spectrum: Spectrum) -> np.ndarray:
+        sizes = spectrum.sizes
+        scaled = spectrum.dense / scales[sizes]
+        scaled[:, -1] = 0  # where all labels are relevant, it is the base measure itself
+        before = hadamard_transform(scaled * (sizes - float(n_labels)))
+        scaled = hadamard_transform(scaled)
+        worth = _back(scaled * of_values[sizes] + before * of_shares[sizes])
+        worth += sizes * _back(scaled * of_shares[sizes])
+        worth += spectrum.dense[:, -1:] * measure.base.values(n_labels)[sizes]
+        return 1 - worth
+
+    return risks
