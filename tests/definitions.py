@@ -1,8 +1,12 @@
 """Slow implementations that follow the definitions: what the fast code is tested against."""
 
-from itertools import combinations, pairwise
+from fractions import Fraction
+from itertools import combinations, pairwise, product
+from math import comb
 
 import numpy as np
+
+from choral.measures import Measure
 
 
 def all_sets(n_labels):
@@ -48,3 +52,40 @@ def capacity_values(rng, n_labels):
         pairs = values.reshape(-1, 2, 1 << label)
         pairs[:, 1] = np.maximum(pairs[:, 1], pairs[:, 0])
     return values / values[-1]
+
+
+def losses_by_definition(measure, predictions, truths):
+    """One minus the worth of the set of right labels, for every pair; relevance weighting is told the truth."""
+    pairs = [(prediction, truth) for prediction in predictions for truth in truths]
+    right = np.array([np.equal(*pair) for pair in pairs], dtype=np.uint8)
+    relevant = () if isinstance(measure, Measure) else (np.array([truth for _, truth in pairs], dtype=np.uint8),)
+    return (1 - measure.worth(right, *relevant)).reshape(len(predictions), len(truths))
+
+
+def tie_key(labels):
+    """Fewest labels first, then the one that has the first label in which two differ."""
+    return sum(labels), [-label for label in labels]
+
+
+def risks_by_enumeration(measure, labelsets, probabilities):
+    """The expected loss of every prediction, as a dict."""
+    predictions = list(product((0, 1), repeat=len(labelsets[0])))
+    losses = losses_by_definition(measure, predictions, labelsets)
+    return {c: sum(row * probabilities) for c, row in zip(predictions, losses, strict=True)}
+
+
+def best_by_enumeration(measure, labelsets, probabilities, tolerance=1e-12):
+    """The optimal prediction, ties broken, and the least risk."""
+    risks = risks_by_enumeration(measure, labelsets, probabilities)
+    least = min(risks.values())
+    return min((c for c, risk in risks.items() if risk <= least + tolerance), key=tie_key), least
+
+
+def binomial_risk_in_fractions(prediction, labelsets, counts, k):
+    """The expected binomial loss in exact arithmetic, for label sets that have come so many times."""
+    n_labels = len(prediction)
+    risk = Fraction(0)
+    for truth, count in zip(labelsets, counts, strict=True):
+        right = sum(int(p == t) for p, t in zip(prediction, truth, strict=True))
+        risk += Fraction(count, sum(counts)) * (1 - Fraction(comb(right, k), comb(n_labels, k)))
+    return risk

@@ -81,6 +81,7 @@ def _indices(flags: np.ndarray) -> tuple[int, ...]:
     return tuple(np.flatnonzero(flags).tolist())
 
 
+@np.errstate(under="ignore")  # probabilities below 1e-308 times losses
 def bayes_curve(
     distribution: Distribution,
     family: str = "binomial",
@@ -139,6 +140,7 @@ def bayes_curve(
     return BayesCurve(family, values, tuple(decisions))
 
 
+@np.errstate(under="ignore")
 def expected_curve(
     distribution: Distribution,
     predictions: Any,

@@ -68,6 +68,7 @@ class IndependentLabels(Value, Distribution):
         losses = np.stack([self.risk(candidate, measure) for candidate in labels], axis=1)
         return losses[:, 0] if single else losses
 
+    @np.errstate(under="ignore")
     def risk(self, predictions: Any, measure: AnyMeasure) -> np.ndarray:
         self.check_measure(measure)
         return independent_risk(measure, self._marginals, self.check_predictions(predictions)).clip(0, 1)

@@ -166,6 +166,7 @@ class LabelDistribution(Value, Distribution):
         for block in instance_blocks(self.weights):
             yield block, make_rows(self.support, self.weights[block])
 
+    @np.errstate(under="ignore")
     def marginals(self) -> np.ndarray:
         marginals = np.empty((self.n_instances, self.n_labels))
         for block, rows in self.blocks():
@@ -191,6 +192,7 @@ class LabelDistribution(Value, Distribution):
             for weights in self.weights:
                 yield everything, weights
 
+    @np.errstate(under="ignore")
     def expected_loss(self, candidates: Any, measure: AnyMeasure) -> np.ndarray:
         self.check_measure(measure)
         labels, single = check_hard("candidates", candidates, self.n_labels)
@@ -203,6 +205,7 @@ class LabelDistribution(Value, Distribution):
         losses.clip(0, 1, out=losses)
         return losses[:, 0] if single else losses
 
+    @np.errstate(under="ignore")
     def risk(self, predictions: Any, measure: AnyMeasure) -> np.ndarray:
         self.check_measure(measure)
         labels = self.check_predictions(predictions)

@@ -22,6 +22,7 @@ MOST_NODE_STEPS = 2e10  # of branch and bound, likewise: they are multiply-adds 
 WORTHWHILE_NODES = 200  # fewer prove next to nothing
 
 
+@np.errstate(under="ignore")  # probabilities below 1e-308 times losses
 def bayes_optimal(
     distribution: Distribution,
     measure: AnyMeasure,
@@ -133,6 +134,7 @@ def check_decidable(distribution: Any, measure: Any, method: str) -> None:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}.")
 
 
+@np.errstate(under="ignore")
 def regret(distribution: Distribution, predictions: Any, measure: AnyMeasure, *, method: Method = "auto") -> np.ndarray:
     """How much more than necessary predictions are expected to cost.
 

@@ -1,0 +1,49 @@
+"""Measures of every kind on a number of labels, for tests that must hold for all of them."""
+
+import numpy as np
+
+from choral import (
+    AdditiveMeasure,
+    AtLeastMeasure,
+    BinomialMeasure,
+    Capacity,
+    CountingMeasure,
+    CoveringMeasure,
+    HammingMeasure,
+    MoebiusMeasure,
+    PolynomialMeasure,
+    RelevanceMeasure,
+    SubsetMeasure,
+)
+from definitions import capacity_values
+
+KINDS = {
+    "hamming": lambda rng, n_labels: HammingMeasure(),
+    "subset": lambda rng, n_labels: SubsetMeasure(),
+    "binomial": lambda rng, n_labels: BinomialMeasure(_up_to(rng, n_labels)),
+    "polynomial": lambda rng, n_labels: PolynomialMeasure(1 + 5 * rng.random()),
+    "steep polynomial": lambda rng, n_labels: PolynomialMeasure(1000),
+    "at least": lambda rng, n_labels: AtLeastMeasure(_up_to(rng, n_labels)),
+    "any counting": lambda rng, n_labels: CountingMeasure([0, *np.sort(rng.random(n_labels - 1)), 1]),
+    "flat counting": lambda rng, n_labels: CountingMeasure([0, *np.sort(rng.integers(3, size=n_labels - 1) / 2), 1]),
+    "additive": lambda rng, n_labels: AdditiveMeasure(rng.dirichlet(np.ones(n_labels))),
+    "few labels": lambda rng, n_labels: AdditiveMeasure(np.eye(n_labels)[_up_to(rng, n_labels) - 1]),
+    "capacity": lambda rng, n_labels: Capacity(capacity_values(rng, n_labels)),
+    "covering": lambda rng, n_labels: CoveringMeasure([_some_labels(rng, n_labels) for _ in range(3)]),
+    "interactions": lambda rng, n_labels: MoebiusMeasure(_masses(n_labels)),
+    "relevance": lambda rng, n_labels: RelevanceMeasure(BinomialMeasure(_up_to(rng, n_labels)), 4 * rng.random()),
+    "only irrelevant": lambda rng, n_labels: RelevanceMeasure(PolynomialMeasure(1 + rng.random()), -1.0),
+}
+
+
+def _up_to(rng, n_labels):
+    return int(rng.integers(1, n_labels + 1))
+
+
+def _some_labels(rng, n_labels):
+    return rng.choice(n_labels, size=_up_to(rng, n_labels), replace=False).tolist()
+
+
+def _masses(n_labels):
+    """Labels 0 and 1 can stand in for each other: a negative mass."""
+    return {0: 1} if n_labels == 1 else {0: 0.8, 1: 0.7, (0, 1): -0.5}

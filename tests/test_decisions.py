@@ -1,0 +1,463 @@
+"""bayes_optimal: every method against plain enumeration, ties, bounds and the laws of independent labels."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from choral import (
+    AtLeastMeasure,
+    BinomialMeasure,
+    CountingMeasure,
+    CoveringMeasure,
+    HammingMeasure,
+    IndependentLabels,
+    LabelDistribution,
+    MoebiusMeasure,
+    PolynomialMeasure,
+    RelevanceMeasure,
+    SubsetMeasure,
+    bayes_curve,
+    bayes_optimal,
+    expected_curve,
+    regret,
+)
+from choral.decisions import Change
+from choral.decisions import search as search_module
+from choral.decisions.closed_form import has_closed_form
+from choral.measures import Measure
+from definitions import (
+    best_by_enumeration,
+    binomial_risk_in_fractions,
+    risks_by_enumeration,
+    tie_key,
+)
+from measure_zoo import KINDS
+from test_distributions import random_distribution
+
+METHODS = ("auto", "closed_form", "transform", "branch_and_bound", "search")
+EXAMPLE = LabelDistribution([[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]], [0.28, 0.16, 0.16, 0.16, 0.24])
+
+
+@pytest.fixture
+def no_enumeration(monkeypatch):
+    """Search and branch and bound do their own work, however few the labels."""
+    monkeypatch.setattr(search_module, "MOST_ENUMERATED", 0)
+
+
+def decide_if_possible(distribution, measure, method):
+    """None where there is no closed form, which must be said."""
+    if method == "closed_form" and not has_closed_form(distribution, measure):
+        with pytest.raises(ValueError, match="needs an additive measure, subset 0/1 or IndependentLabels"):
+            bayes_optimal(distribution, measure, method=method)
+        return None
+    return bayes_optimal(distribution, measure, method=method)
+
+
+def assert_optimal(decision, row, measure, joint):
+    labels, risk = best_by_enumeration(measure, joint.labelsets, joint.weights[row])
+    assert tuple(decision.labels[row].tolist()) == labels
+    assert decision.risk[row] == pytest.approx(risk, abs=1e-12)
+    assert decision.lower_bound[row] <= risk + 1e-12
+    assert decision.exact[row]
+
+
+def test_three_labels():
+    """All three labels for Hamming, none for subset 0/1."""
+    assert bayes_optimal(EXAMPLE, HammingMeasure()).labels.tolist() == [[1, 1, 1]]
+    assert bayes_optimal(EXAMPLE, SubsetMeasure()).labels.tolist() == [[0, 0, 0]]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32))
+def test_every_method_agrees_with_enumeration(kind, method, seed):
+    """Small whole-number weights: ties everywhere."""
+    rng = np.random.default_rng(seed)
+    n_labels = int(rng.integers(1, 6))
+    measure, distribution = KINDS[kind](rng, n_labels), random_distribution(rng, n_labels, n_instances=2)
+    decision = decide_if_possible(distribution, measure, method)
+    if decision is not None:
+        for row in range(2):
+            assert_optimal(decision, row, measure, distribution)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_method_agrees_with_enumeration_on_ten_labels(kind):
+    rng = np.random.default_rng(10)
+    measure = KINDS[kind](rng, 10)
+    distribution = LabelDistribution(rng.integers(2, size=(15, 10)), rng.dirichlet(np.ones(15), size=3))
+    decisions = [decide_if_possible(distribution, measure, method) for method in METHODS]
+    assert_optimal(decisions[0], 0, measure, distribution)
+    for decision in decisions[1:]:
+        if decision is not None:
+            np.testing.assert_allclose(decision.risk, decisions[0].risk, atol=1e-12)
+            assert np.array_equal(decision.labels, decisions[0].labels)
+
+
+@pytest.mark.usefixtures("no_enumeration")
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32))
+def test_branch_and_bound_proves_the_optimum_by_itself(kind, seed):
+    rng = np.random.default_rng(seed)
+    n_labels = int(rng.integers(1, 6))
+    measure, distribution = KINDS[kind](rng, n_labels), random_distribution(rng, n_labels, n_instances=1)
+    assert_optimal(bayes_optimal(distribution, measure, method="branch_and_bound"), 0, measure, distribution)
+
+
+@pytest.mark.usefixtures("no_enumeration")
+@pytest.mark.parametrize("method", ["search", "branch_and_bound"])
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32), node_limit=st.integers(1, 12), sparse=st.booleans())
+def test_bounds_hold_where_the_work_ends_early(kind, method, seed, node_limit, sparse):
+    rng = np.random.default_rng(seed)
+    n_labels = int(rng.integers(1, 6))
+    measure, joint = KINDS[kind](rng, n_labels), random_distribution(rng, n_labels, n_instances=2)
+    distribution = LabelDistribution(joint.labelsets, sp.csr_array(joint.weights)) if sparse else joint
+    decision = bayes_optimal(distribution, measure, method=method, node_limit=node_limit)
+    for row in range(2):
+        risks = risks_by_enumeration(measure, joint.labelsets, joint.weights[row])
+        least = min(risks.values())
+        assert decision.lower_bound[row] <= least + 1e-12
+        assert decision.risk[row] == pytest.approx(risks[tuple(decision.labels[row].tolist())], abs=1e-12)
+        assert not decision.exact[row] or decision.risk[row] <= least + 2e-12
+
+
+@given(seed=st.integers(0, 2**32))
+def test_binomial_decisions_against_exact_fractions(seed):
+    """Ties that are ties, not nearly so."""
+    rng = np.random.default_rng(seed)
+    n_labels = int(rng.integers(1, 6))
+    samples = rng.integers(2, size=(int(rng.integers(1, 8)), n_labels))
+    k = int(rng.integers(1, n_labels + 1))
+    labelsets, counts = np.unique(samples, axis=0, return_counts=True)
+    labelsets, counts = labelsets.tolist(), counts.tolist()
+    risks = {c: binomial_risk_in_fractions(c, labelsets, counts, k) for c in product((0, 1), repeat=n_labels)}
+    best = min((c for c, risk in risks.items() if risk == min(risks.values())), key=tie_key)
+    for method in ("transform", "branch_and_bound", "search", "auto"):
+        decision = bayes_optimal(LabelDistribution.from_samples(samples), BinomialMeasure(k), method=method)
+        assert tuple(decision.labels[0].tolist()) == best
+        assert abs(Fraction(float(decision.risk[0])) - risks[best]) < Fraction(1, 10**14)
+
+
+def test_ties_take_fewest_labels_then_the_first_label():
+    uniform = LabelDistribution.from_dense(np.full(8, 1 / 8))
+    for method in METHODS:
+        assert bayes_optimal(uniform, HammingMeasure(), method=method).labels.tolist() == [[0, 0, 0]]
+        assert bayes_optimal(uniform, SubsetMeasure(), method=method).labels.tolist() == [[0, 0, 0]]
+    pair = LabelDistribution([[0, 1, 1], [1, 0, 1], [1, 1, 1]], [0.4, 0.4, 0.2])
+    for method in METHODS:
+        assert bayes_optimal(pair, SubsetMeasure(), method=method).labels.tolist() == [[1, 0, 1]]
+
+
+def test_nearly_tied_gains_are_dropped_up_to_the_tolerance():
+    """Each label is worth 4e-13 more than nothing: two of three may go, the last two in order."""
+    marginal = 0.5 + 3 * 4e-13 / 2
+    labels = bayes_optimal(IndependentLabels([0.9, marginal, marginal, marginal]), HammingMeasure()).labels
+    assert labels.tolist() == [[1, 0, 0, 0]]
+    distribution = IndependentLabels([0.9, *[0.5 + 4 * 4e-13 / 2] * 3])
+    assert bayes_optimal(distribution, HammingMeasure()).labels.tolist() == [[1, 1, 0, 0]]
+    assert bayes_optimal(distribution, HammingMeasure(), method="transform").labels.tolist() == [[1, 1, 0, 0]]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("relevance", "only irrelevant")])
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32))
+def test_thresholding_is_optimal_for_independent_labels_and_every_capacity(kind, seed):
+    rng = np.random.default_rng(seed)
+    n_labels = int(rng.integers(1, 6))
+    measure, marginals = KINDS[kind](rng, n_labels), rng.random(n_labels)
+    distribution = IndependentLabels(marginals)
+    joint = distribution.to_label_distribution()
+    least = min(risks_by_enumeration(measure, joint.labelsets, joint.weights[0]).values())
+    assert distribution.risk(marginals > 0.5, measure)[0] == pytest.approx(least, abs=1e-12)
+    assert bayes_optimal(distribution, measure).risk[0] == pytest.approx(least, abs=1e-12)
+
+
+def test_thresholding_is_not_optimal_for_relevance_weighting():
+    """A label that is more often irrelevant is worth predicting where relevant labels weigh much."""
+    measure, distribution = RelevanceMeasure(HammingMeasure(), beta=8.0), IndependentLabels([0.45, 0.1])
+    threshold, decision = distribution.risk([0, 0], measure)[0], bayes_optimal(distribution, measure)
+    assert decision.labels.tolist() == [[1, 0]]
+    assert decision.risk[0] < threshold - 0.02
+    joint = distribution.to_label_distribution()
+    assert best_by_enumeration(measure, joint.labelsets, joint.weights[0])[0] == (1, 0)
+
+
+@pytest.mark.parametrize("method", ["auto", "closed_form", "transform", "branch_and_bound", "search"])
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32))
+def test_independent_labels_by_every_method(kind, method, seed):
+    """Marginals of 0, 1/2 and 1 make ties of many kinds."""
+    rng = np.random.default_rng(seed)
+    n_labels = int(rng.integers(1, 6))
+    measure = KINDS[kind](rng, n_labels)
+    marginals = rng.choice([0, 0.25, 0.5, 0.75, 1, rng.random()], size=(2, n_labels))
+    distribution = IndependentLabels(marginals)
+    decision = bayes_optimal(distribution, measure, method=method)
+    for row in range(2):
+        joint = IndependentLabels(marginals[row]).to_label_distribution()
+        labels, risk = best_by_enumeration(measure, joint.labelsets, joint.weights[0])
+        assert tuple(decision.labels[row].tolist()) == labels
+        assert decision.risk[row] == pytest.approx(risk, abs=1e-12)
+
+
+def test_independent_labels_follow_the_binomial_distribution():
+    """All marginals alike: the number of wrong labels is binomial, by an outside reference."""
+    from scipy.stats import binom
+
+    distribution = IndependentLabels(np.full((1, 40), 0.3))
+    np.testing.assert_allclose(
+        distribution.wrong_labels(np.zeros(40))[0], binom.pmf(np.arange(41), 40, 0.3), rtol=1e-12
+    )
+    assert distribution.risk(np.zeros(40), SubsetMeasure())[0] == pytest.approx(1 - 0.7**40, rel=1e-14)
+
+
+def test_many_independent_labels_are_thresholded_though_all_risks_are_nearly_one():
+    """The probability to be all right is 0.6 ** 200, far below 1e-12; the labels are still told from each other."""
+    marginals = np.where(np.arange(200) % 2, 0.4, 0.6)
+    for measure in (SubsetMeasure(), BinomialMeasure(150), MoebiusMeasure({tuple(range(200)): 1.0})):
+        decision = bayes_optimal(IndependentLabels(marginals), measure)
+        assert decision.labels.tolist() == [(marginals > 0.5).astype(int).tolist()]
+        assert decision.exact.all()
+
+
+def test_labels_that_count_for_nothing_are_not_predicted():
+    marginals = np.full(30, 0.9)
+    decision = bayes_optimal(IndependentLabels(marginals), CoveringMeasure([(0, 1), (1, 5)]))
+    assert np.flatnonzero(decision.labels[0]).tolist() == [0, 1, 5]
+
+
+def test_relevance_weighting_of_many_independent_labels_is_exact():
+    rng = np.random.default_rng(0)
+    marginals = rng.random((3, 12))
+    measure = RelevanceMeasure(BinomialMeasure(3), beta=2.0)
+    closed, transformed = (
+        bayes_optimal(IndependentLabels(marginals), measure, method=m) for m in ("auto", "transform")
+    )
+    assert np.array_equal(closed.labels, transformed.labels)
+    np.testing.assert_allclose(closed.risk, transformed.risk, atol=1e-13)
+
+
+def test_samples_of_independent_labels():
+    distribution = IndependentLabels([[0.2, 0.9], [1.0, 0.0]])
+    samples = distribution.sample(3000, rng=0)
+    assert samples.shape == (2, 3000, 2)
+    np.testing.assert_allclose(samples.mean(axis=1), distribution.marginals(), atol=0.03)
+    assert IndependentLabels([0.5, 0.5]).sample(7, rng=0).shape == (7, 2)
+    assert repr(distribution) == "IndependentLabels(2 instances, 2 labels)"
+    assert repr(IndependentLabels([0.5, 1])) == "IndependentLabels([0.5, 1])"
+
+
+@pytest.mark.parametrize(
+    "measure", [BinomialMeasure(3), PolynomialMeasure(2.5), CoveringMeasure([(0, 1), (2, 25), (7,)])]
+)
+def test_search_and_branch_and_bound_on_many_labels(measure):
+    """Both find the same; the bound of branch and bound is the better one."""
+    rng = np.random.default_rng(0)
+    labelsets = (rng.random((30, 28)) < 0.3).astype(int)
+    distribution = LabelDistribution(labelsets, rng.dirichlet(np.full(30, 0.1), size=10))
+    found = bayes_optimal(distribution, measure, method="search")
+    proven = bayes_optimal(distribution, measure, method="branch_and_bound")
+    automatic = bayes_optimal(distribution, measure)
+    assert proven.exact.all()
+    assert automatic.exact.all()
+    np.testing.assert_allclose(found.risk, proven.risk, atol=1e-12)
+    assert (found.lower_bound <= proven.lower_bound + 1e-12).all()
+    assert (proven.lower_bound <= proven.risk).all()
+    np.testing.assert_allclose(distribution.risk(found.labels, measure), found.risk, atol=1e-14)
+    sparse = LabelDistribution(labelsets, sp.csr_array(distribution.probabilities))
+    np.testing.assert_allclose(bayes_optimal(sparse, measure, method="search").risk, found.risk, atol=1e-12)
+
+
+def test_a_search_takes_the_candidates_it_is_given():
+    """A needle: right on all but two labels is worth all, anything less nothing."""
+    rng = np.random.default_rng(3)
+    labelsets = rng.integers(2, size=(3, 24))
+    labelsets[1] = labelsets[0] ^ (np.arange(24) < 4)
+    distribution = LabelDistribution(labelsets, [0.3, 0.3, 0.4])
+    needle = labelsets[0] ^ (np.arange(24) < 2)
+    decision = bayes_optimal(distribution, AtLeastMeasure(22), method="search", candidates=[needle])
+    assert decision.risk[0] == pytest.approx(0.4)
+
+
+def test_search_can_be_repeated():
+    rng = np.random.default_rng(4)
+    distribution = LabelDistribution(rng.integers(2, size=(60, 40)), rng.dirichlet(np.full(60, 0.1), size=20))
+    first, again = (bayes_optimal(distribution, PolynomialMeasure(1.5), method="search") for _ in range(2))
+    assert first == again
+    assert hash(first) == hash(again)
+    other = bayes_optimal(distribution, PolynomialMeasure(1.5), method="search", random_state=1)
+    assert (other.risk <= first.risk + 0.01).all()
+    assert repr(first) == f"Decision(20 x 40 labels, {first.exact.sum()} proven optimal)"
+    with pytest.raises(ValueError, match="read-only"):
+        first.exact[0] = True
+
+
+def test_more_nodes_make_better_bounds():
+    rng = np.random.default_rng(5)
+    distribution = LabelDistribution(rng.integers(2, size=(60, 40)), rng.dirichlet(np.full(60, 0.3), size=3))
+    bounds = [
+        bayes_optimal(distribution, BinomialMeasure(4), method="branch_and_bound", node_limit=limit).lower_bound
+        for limit in (1, 100, 1000)
+    ]
+    assert (bounds[0] < bounds[1]).all()
+    assert (bounds[1] < bounds[2]).all()
+
+
+def test_auto_goes_on_where_the_transform_would_take_too_long(monkeypatch):
+    monkeypatch.setattr("choral.decisions.optimal.MOST_STEPS", 0)
+    decision = bayes_optimal(EXAMPLE, BinomialMeasure(2))
+    assert decision.exact.all()
+    monkeypatch.setattr("choral.decisions.optimal.MOST_NODE_STEPS", 0)
+    monkeypatch.setattr(search_module, "MOST_ENUMERATED", 0)
+    assert bayes_optimal(EXAMPLE, BinomialMeasure(2)) == bayes_optimal(EXAMPLE, BinomialMeasure(2), method="search")
+
+
+@pytest.mark.parametrize("module", ["support", "search", "label_distribution", "branch_and_bound"])
+def test_decisions_do_not_depend_on_the_size_of_blocks(monkeypatch, module):
+    rng = np.random.default_rng(6)
+    distribution = LabelDistribution(rng.integers(2, size=(20, 12)), rng.dirichlet(np.full(20, 0.2), size=9))
+    methods = ("transform", "branch_and_bound")
+    whole = [bayes_optimal(distribution, BinomialMeasure(3), method=method) for method in methods]
+    monkeypatch.setattr(f"choral.decisions.{module}.BLOCK_ENTRIES", 50)
+    for method, expected in zip(methods, whole, strict=True):
+        decision = bayes_optimal(distribution, BinomialMeasure(3), method=method)
+        assert np.array_equal(decision.labels, expected.labels)
+        np.testing.assert_allclose(decision.risk, expected.risk, atol=1e-14)
+
+
+class OnlyLabel(Measure):
+    """A measure that choral does not know: label 2 decides."""
+
+    def check_n_labels(self, n_labels):
+        assert n_labels > 2
+
+    def worth(self, sets):
+        return sets[:, 2].astype(float)
+
+    def chain(self, order):
+        raise NotImplementedError
+
+
+def test_any_measure_will_do_on_few_labels():
+    for method in ("auto", "transform", "search", "branch_and_bound"):
+        assert bayes_optimal(EXAMPLE, OnlyLabel(), method=method).labels.tolist() == [[0, 0, 1]]
+    assert bayes_optimal(IndependentLabels([0.9, 0.9, 0.7]), OnlyLabel()).labels.tolist() == [[0, 0, 1]]
+    many = LabelDistribution(np.eye(30), np.full(30, 1 / 30))
+    with pytest.raises(TypeError, match="computed from a table, for up to 20 labels"):
+        bayes_optimal(many, OnlyLabel())
+
+
+@pytest.mark.parametrize(
+    "arguments, error, message",
+    [
+        ((EXAMPLE, HammingMeasure(), {"method": "magic"}), ValueError, "method must be one of 'auto', .*; got 'magic'"),
+        ((EXAMPLE, "hamming", {}), TypeError, "measure must be one of choral.measures"),
+        (([[0, 1]], HammingMeasure(), {}), TypeError, "must be a LabelDistribution or IndependentLabels"),
+        ((EXAMPLE, CountingMeasure([0, 1]), {}), ValueError, "made for 1 labels; got 3"),
+        (
+            (EXAMPLE, HammingMeasure(), {"candidates": [[0, 1]]}),
+            ValueError,
+            "candidates must have a column for each of 3",
+        ),
+        ((EXAMPLE, HammingMeasure(), {"node_limit": 0}), ValueError, "node_limit must be at least 1"),
+        (
+            (LabelDistribution(np.eye(23), np.full(23, 1 / 23)), BinomialMeasure(2), {"method": "transform"}),
+            ValueError,
+            "for up to 22 labels; got 23",
+        ),
+        (
+            (IndependentLabels(np.full(23, 0.5)), BinomialMeasure(2), {"method": "search"}),
+            ValueError,
+            "listed for up to 22 labels; got 23",
+        ),
+    ],
+)
+def test_bad_questions_are_refused(arguments, error, message):
+    distribution, measure, options = arguments
+    with pytest.raises(error, match=message):
+        bayes_optimal(distribution, measure, **options)
+
+
+def test_regret_is_what_a_prediction_costs_too_much():
+    np.testing.assert_allclose(regret(EXAMPLE, [1, 1, 1], SubsetMeasure()), [0.04])
+    np.testing.assert_allclose(regret(EXAMPLE, [[1, 1, 1]], HammingMeasure()), [0], atol=1e-15)
+    rng = np.random.default_rng(7)
+    distribution = random_distribution(rng, 4)
+    predictions = rng.integers(2, size=(3, 4))
+    least = [
+        min(risks_by_enumeration(BinomialMeasure(2), distribution.labelsets, row).values())
+        for row in distribution.weights
+    ]
+    expected = distribution.risk(predictions, BinomialMeasure(2)) - least
+    np.testing.assert_allclose(regret(distribution, predictions, BinomialMeasure(2)), expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("family", ["binomial", "polynomial"])
+@pytest.mark.parametrize("method", ["auto", "transform", "branch_and_bound", "search"])
+@pytest.mark.parametrize("distribution", [EXAMPLE, IndependentLabels([[0.9, 0.4, 0.6], [0.2, 0.5, 0.5]])], ids=repr)
+def test_a_curve_is_a_decision_for_every_parameter(family, method, distribution):
+    parameters = None if family == "binomial" else [1, 1.5, 10, np.inf]
+    curve = bayes_curve(distribution, family, parameters, method=method)
+    make = BinomialMeasure if family == "binomial" else PolynomialMeasure
+    assert curve.risk.shape == (len(curve.parameters), distribution.n_instances)
+    for parameter, labels, risk, exact in zip(
+        curve.parameters.tolist(), curve.labels, curve.risk, curve.exact, strict=True
+    ):
+        decision = bayes_optimal(distribution, make(parameter))
+        assert np.array_equal(labels, decision.labels)
+        np.testing.assert_allclose(risk, decision.risk, atol=1e-13)
+        assert exact.all()
+    assert (curve.lower_bound <= curve.risk).all()
+    np.testing.assert_allclose(curve.curve().losses, curve.risk.mean(axis=1))
+    assert curve.curve("best").name == "best"
+
+
+def test_a_curve_says_where_the_prediction_changes():
+    curve = bayes_curve(EXAMPLE)
+    assert curve.changes() == [Change(parameter=3, added=(), removed=(0, 1, 2))]
+    assert bayes_curve(IndependentLabels([0.9, 0.1])).changes() == []
+    with pytest.raises(IndexError):
+        curve.changes(instance=1)
+
+
+def test_a_curve_reports_progress_and_refuses_nonsense():
+    told = []
+    bayes_curve(EXAMPLE, method="search", progress=lambda *report: told.append(report))
+    assert told == [(0, 3, "k=1"), (1, 3, "k=2"), (2, 3, "k=3"), (3, 3, "done")]
+    with pytest.raises(ValueError, match=r"whole numbers in 1..3, the number of labels; parameters\[1\] is 4"):
+        bayes_curve(EXAMPLE, parameters=[1, 4])
+    with pytest.raises(ValueError, match="family must be one of"):
+        bayes_curve(EXAMPLE, "normal")
+    with pytest.raises(TypeError, match="must be a LabelDistribution"):
+        bayes_curve([[0, 1]])
+
+
+def test_expected_curves_are_risks_along_a_family():
+    curve = expected_curve(EXAMPLE, [1, 1, 1], name="all")
+    risks = [EXAMPLE.risk([1, 1, 1], BinomialMeasure(k))[0] for k in (1, 2, 3)]
+    np.testing.assert_allclose(curve.losses, risks, atol=1e-14)
+    assert (curve.name, curve.n_labels) == ("all", 3)
+    many = IndependentLabels([[0.5, 0.2], [0.1, 0.9]])
+    losses = expected_curve(many, many.mode(), "polynomial", [1, np.inf]).losses
+    np.testing.assert_allclose(losses, [many.risk(many.mode(), m).mean() for m in (HammingMeasure(), SubsetMeasure())])
+
+
+def test_no_warnings_where_numbers_are_extreme():
+    rng = np.random.default_rng(8)
+    weights = np.full((2, 50), 1e-300)
+    weights[:, 0] = 1
+    distribution = LabelDistribution(rng.integers(2, size=(50, 60)), weights)
+    with np.errstate(all="raise"):
+        for measure in (PolynomialMeasure(1000), BinomialMeasure(30), SubsetMeasure()):
+            assert bayes_optimal(distribution, measure).exact.all()
+            assert bayes_optimal(IndependentLabels(np.full(400, 1e-200)), measure).risk[0] < 1e-12
