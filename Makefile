@@ -35,8 +35,8 @@ format: $(VENV)/installed-dev ## put the code into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/installed-cli,plot ## speed, as ratios measured in one run
-	$(BIN)/python benchmarks/core.py
+bench: $(VENV)/installed-cli,plot ## speed, as ratios measured in one run, and the quality of searches
+	$(BIN)/python benchmarks/core.py && $(BIN)/python benchmarks/decisions.py
 
 figures: $(VENV)/installed-cli,plot ## draw the README's figures anew
 	$(BIN)/python scripts/figures.py

@@ -1,52 +1,18 @@
 """Speed of the core, as ratios measured in one run: `make bench`, or `python benchmarks/core.py`.
 
-Each line times ours and a yardstick on the same data, in turn, and compares their medians, so that a noisy
-machine troubles both alike. The aims are those of the project; a line that misses one says so, and the exit
-status is 1.
+The aims are those of the project; a line that misses one says so, and the exit status is 1.
 """
 
 import argparse
 import sys
-import time
-import tracemalloc
-from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
+from measuring import at_most, conclude, faster, peak_memory, seconds, within
 from sklearn.metrics import hamming_loss as sklearn_hamming_loss
 
 import choral
 from choral._kernels.subsets import moebius_transform, zeta_transform
-
-misses = []
-
-
-def seconds(functions: list[Callable], repeats: int) -> list[float]:
-    """Median time of each, run in turn after one round to warm up."""
-    times = np.empty((repeats + 1, len(functions)))
-    for repeat in range(repeats + 1):
-        for column, function in enumerate(functions):
-            start = time.perf_counter()
-            function()
-            times[repeat, column] = time.perf_counter() - start
-    return np.median(times[1:], axis=0).tolist()
-
-
-def report(what: str, ours: float, yardstick: str, theirs: float, aim: str, fine: bool) -> None:
-    verdict = "ok" if fine else "MISSED"
-    print(f"{what:<34} {1e3 * ours:9.2f} ms   {yardstick:<31} {1e3 * theirs:9.2f} ms   {aim:<28} {verdict}", flush=True)
-    if not fine:
-        misses.append(what)
-
-
-def faster(what: str, ours: float, yardstick: str, theirs: float, at_least: float) -> None:
-    ratio = theirs / ours
-    report(what, ours, yardstick, theirs, f"{ratio:6.1f} x faster (>= {at_least:g})", ratio >= at_least)
-
-
-def at_most(what: str, ours: float, yardstick: str, theirs: float, limit: float) -> None:
-    ratio = ours / theirs
-    report(what, ours, yardstick, theirs, f"{ratio:6.2f} x its time (<= {limit:g})", ratio <= limit)
 
 
 def both_curves(y_true, y_pred):
@@ -106,25 +72,16 @@ def capacities(rng: np.random.Generator, repeats: int) -> None:
     zeta, moebius = seconds(
         [lambda: zeta_transform(capacity.values), lambda: moebius_transform(capacity.values)], repeats
     )
-    report("zeta transform, K = 20", zeta, "aim on a laptop", 0.1, "under 0.1 s", zeta < 0.1)
-    report("Moebius transform, K = 20", moebius, "aim on a laptop", 0.1, "under 0.1 s", moebius < 0.1)
+    within("zeta transform, K = 20", zeta, 0.1)
+    within("Moebius transform, K = 20", moebius, 0.1)
 
 
 def memory(n_rows: int) -> None:
     rng = np.random.default_rng(1)
     y_true = rng.integers(2, size=(n_rows, 100), dtype=np.uint8)
     for kind, y_pred in (("hard", 1 - y_true), ("scores", np.full(y_true.shape, 0.25, dtype=np.float32))):
-        tracemalloc.start()
-        choral.ErrorProfile.from_predictions(y_true, y_pred)
-        peak = tracemalloc.get_traced_memory()[1] / 2**20
-        tracemalloc.stop()
-        verdict = "ok" if peak < 64 else "MISSED"
-        print(
-            f"extra memory of a profile, {kind:<7} {peak:9.2f} MiB  "
-            f"{n_rows:,} rows x 100 labels, below 64 MiB   {verdict}"
-        )
-        if peak >= 64:
-            misses.append("memory")
+        what = f"a profile, {kind}, {n_rows:,} rows x 100 labels"
+        peak_memory(what, lambda pred=y_pred: choral.ErrorProfile.from_predictions(y_true, pred), 64)
 
 
 def main() -> int:
@@ -138,8 +95,7 @@ def main() -> int:
     sparse(rng, options.rows // 2, 500_000, options.repeats)
     capacities(rng, options.repeats)
     memory(options.rows)
-    print(f"missed: {', '.join(misses)}" if misses else "all aims met")
-    return 1 if misses else 0
+    return conclude()
 
 
 if __name__ == "__main__":

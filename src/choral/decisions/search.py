@@ -2,8 +2,8 @@
 
 The candidates (the support, the marginal mode, those that are given) are compared by one matrix product for all
 instances. Then each prediction changes the label that lowers its risk most, again by one product a round for all
-instances, until no change helps. Restarts descend from the best prediction so far with a few labels changed, and, in
-turn, from a label set drawn from the distribution. A bound from below says how far the result can be from the optimum,
+instances, until no change helps. Restarts descend from a label set drawn from the distribution and, in turn, from the
+best prediction so far with a few labels changed. A bound from below says how far the result can be from the optimum,
 and proves it where the two meet.
 """
 
@@ -24,8 +24,8 @@ from choral.decisions.ties import TOLERANCE, in_order
 MOST_CANDIDATES = 2000  # of a larger support, the heaviest label sets
 CANDIDATE_ENTRIES = 1 << 27  # and of a very large one, so many that all pairs with the support are seen in seconds
 MOST_ENUMERATED = 10  # labels up to which all predictions are candidates: no more than there are label sets, often
-RESTARTS = (4, 64)  # at least, at most: as many as the work allows
-RESTART_STEPS = 5e8  # multiply-adds of one product a restart, all together
+RESTARTS = (2, 64)  # at least, at most: as many as the work allows
+RESTART_STEPS = 2.5e8  # multiply-adds of one product a restart, all together
 CHANGED_LABELS = 3
 
 
@@ -67,7 +67,7 @@ def _search_block(
         if not open_rows.size:
             break
         found, of_found, of_rows = labels[open_rows], risks[open_rows], weights[open_rows]
-        starts = _drawn(support, of_rows, rng) if restart % 2 else _shaken(found, rng)
+        starts = _shaken(found, rng) if restart % 2 else _drawn(support, of_rows, rng)
         _try_starts(risk, support, of_rows, found, of_found, starts)
         labels[open_rows], risks[open_rows] = found, of_found
     _drop_labels(risk, make_rows(support, weights), labels, risks)

@@ -23,7 +23,6 @@ class Support:
     def __init__(self, labelsets: np.ndarray):
         self.labelsets = labelsets
         self.words = pack_words(labelsets)
-        self.sizes = labelsets.sum(axis=1, dtype=np.intp)
 
     def __len__(self) -> int:
         return len(self.labelsets)
@@ -32,6 +31,11 @@ class Support:
     def n_labels(self) -> int:
         """The number of labels, K."""
         return self.labelsets.shape[1]
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """The number of labels in each set."""
+        return self.labelsets.sum(axis=1, dtype=np.int32)
 
     @cached_property
     def _floats(self) -> np.ndarray:
@@ -47,7 +51,7 @@ class Support:
 
     def index(self) -> np.ndarray:
         """The index of each label set among all 2^K; label i is bit i."""
-        return self.words[:, 0].astype(np.intp)
+        return self.words[:, 0].view(np.int64).astype(np.intp, copy=False)  # one word a row: no copy
 
     def mask(self, labels: Any) -> np.ndarray:
         """The words in which just these labels are set."""

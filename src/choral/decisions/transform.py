@@ -7,8 +7,8 @@ of each: it is a sum of such convolutions.
 """
 
 from collections.abc import Callable, Sequence
-from functools import singledispatch
-from typing import Any, NamedTuple
+from functools import cached_property, singledispatch
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,12 +25,17 @@ from choral.decisions.ties import TOLERANCE, first_in_order
 from choral.measures import CountingMeasure, RelevanceMeasure
 
 
-class Spectrum(NamedTuple):
+class Spectrum:
     """Probabilities of all label sets for some instances, and their transform."""
 
-    dense: np.ndarray  # (n_instances, 2 ** n_labels)
-    transformed: np.ndarray
-    sizes: np.ndarray  # (2 ** n_labels,) of the label sets
+    def __init__(self, dense: np.ndarray, sizes: np.ndarray):
+        self.dense = dense  # (n_instances, 2 ** n_labels)
+        self.sizes = sizes  # of all label sets
+
+    @cached_property
+    def transformed(self) -> np.ndarray:
+        """The transform, which serves all measures but relevance weighting."""
+        return hadamard_transform(self.dense)
 
 
 Risks = Callable[[Spectrum], np.ndarray]  # of all 2^K predictions for each instance
@@ -65,7 +70,7 @@ def transform(distribution: LabelDistribution, measures: Sequence[AnyMeasure]) -
 def _spectrum(weights: Any, index: np.ndarray, sizes: np.ndarray) -> Spectrum:
     dense = np.zeros((weights.shape[0], sizes.size))
     dense[:, index] = weights.toarray() if sp.issparse(weights) else weights
-    return Spectrum(dense, hadamard_transform(dense), sizes)
+    return Spectrum(dense, sizes)
 
 
 def _best_set(risks: np.ndarray, n_labels: int) -> np.ndarray:
@@ -74,7 +79,9 @@ def _best_set(risks: np.ndarray, n_labels: int) -> np.ndarray:
 
 
 def _back(transformed: np.ndarray) -> np.ndarray:
-    return hadamard_transform(transformed) / transformed.shape[-1]
+    table = hadamard_transform(transformed)
+    table /= table.shape[-1]
+    return table
 
 
 @singledispatch
@@ -87,7 +94,13 @@ def all_risks(measure: Any, n_labels: int) -> Risks:
 @all_risks.register
 def _(measure: CountingMeasure, n_labels: int) -> Risks:
     factors = transform_by_size(measure.deficits(n_labels))
-    return lambda spectrum: _back(spectrum.transformed * factors[spectrum.sizes])
+
+    def risks(spectrum: Spectrum) -> np.ndarray:
+        product = np.tile(factors[spectrum.sizes], (len(spectrum.dense), 1))
+        product *= spectrum.transformed
+        return _back(product)
+
+    return risks
 
 
 @all_risks.register
@@ -103,15 +116,21 @@ def _(measure: RelevanceMeasure, n_labels: int) -> Risks:
     of_shares = transform_by_size(shares)
     scales = relevance_scales(measure, n_labels)
 
-    def risks(spectrum: Spectrum) -> np.ndarray:
+    def risks(spectrum: Spectrum) -> np.ndarray:  # in place where it can be: with 22 labels an array has 32 MiB
         sizes = spectrum.sizes
         scaled = spectrum.dense / scales[sizes]
         scaled[:, -1] = 0  # where all labels are relevant, it is the base measure itself
         before = hadamard_transform(scaled * (sizes - float(n_labels)))
+        before *= of_shares[sizes]
         scaled = hadamard_transform(scaled)
-        worth = _back(scaled * of_values[sizes] + before * of_shares[sizes])
-        worth += sizes * _back(scaled * of_shares[sizes])
+        before += scaled * of_values[sizes]
+        worth = _back(before)
+        del before
+        scaled *= of_shares[sizes]
+        scaled = _back(scaled)
+        scaled *= sizes
+        worth += scaled
         worth += spectrum.dense[:, -1:] * measure.base.values(n_labels)[sizes]
-        return 1 - worth
+        return np.subtract(1, worth, out=worth)
 
     return risks

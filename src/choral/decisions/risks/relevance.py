@@ -24,11 +24,16 @@ class RelevanceRisk(Risk):
     def worth(self, wrong: np.ndarray, in_set: np.ndarray, n_relevant: np.ndarray) -> np.ndarray:
         """The worth by the number of wrong labels, of those right and relevant, and of relevant ones."""
         right = self.n_labels - wrong
-        weighted = self.values[right] * (1 + self.beta * in_set / np.maximum(right, 1)) / self.scales[n_relevant]
-        return np.where(n_relevant == self.n_labels, self.values[right], weighted)
+        weighted = in_set / np.maximum(right, 1)
+        weighted *= self.beta
+        weighted += 1
+        weighted /= self.scales[n_relevant]
+        weighted[np.broadcast_to(n_relevant == self.n_labels, weighted.shape)] = 1
+        weighted *= self.values[right]
+        return weighted
 
     def _loss(self, wrong: np.ndarray, n_predicted: np.ndarray, n_relevant: np.ndarray) -> np.ndarray:
-        wrong = wrong.astype(np.intp)
+        wrong = wrong.astype(np.int32)
         return 1 - self.worth(wrong, (n_predicted + n_relevant - wrong) / 2, n_relevant)
 
     def pair_losses(self, support: Support, candidates: Support) -> np.ndarray:
@@ -40,7 +45,7 @@ class RelevanceRisk(Risk):
         return rows.total(self._loss(rows.differences(predictions), *sizes))
 
     def flips(self, rows: Rows, predictions: Support) -> np.ndarray:
-        wrong = rows.differences(predictions).astype(np.intp)
+        wrong = rows.differences(predictions).astype(np.int32)
         n_relevant = rows.of_labelsets(rows.support.sizes)
         after = {}
         for step in (1, -1):  # a label is added to the prediction, or removed from it
@@ -58,10 +63,10 @@ class RelevanceRisk(Risk):
         label i costs :math:`(1 + \beta y_i) / (K + \beta R)`.
         """
         support = rows.support
-        wrong = rows.differences(predictions, decided.words).astype(np.intp)
+        wrong = rows.differences(predictions, decided.words).astype(np.int32)
         missed = rows.differences(Support(np.zeros_like(predictions.labelsets)), decided.words & ~predictions.words)
         n_relevant = rows.of_labelsets(support.sizes)
-        certain = 1 - self.worth(wrong, n_relevant - missed.astype(np.intp), n_relevant)
+        certain = 1 - self.worth(wrong, n_relevant - missed.astype(np.int32), n_relevant)
         ones, zeros = gains(rows, decided, 1 - certain)
         return Bound(np.maximum(rows.total(certain), self._line_bound(rows, predictions, decided)), ones, zeros)
 
