@@ -1,5 +1,7 @@
 """bayes_optimal: every method against plain enumeration, ties, bounds and the laws of independent labels."""
 
+import copy
+import pickle
 from fractions import Fraction
 from itertools import product
 
@@ -297,9 +299,78 @@ def test_search_can_be_repeated():
     assert hash(first) == hash(again)
     other = bayes_optimal(distribution, PolynomialMeasure(1.5), method="search", random_state=1)
     assert (other.risk <= first.risk + 0.01).all()
+    for same in (pickle.loads(pickle.dumps(first)), copy.deepcopy(first)):
+        assert same == first
+        assert same.exact.dtype == bool
     assert repr(first) == f"Decision(20 x 40 labels, {first.exact.sum()} proven optimal)"
     with pytest.raises(ValueError, match="read-only"):
         first.exact[0] = True
+
+
+@pytest.mark.parametrize("measure", [PolynomialMeasure(1.5), AtLeastMeasure(12)])
+def test_what_a_search_finds_for_an_instance_does_not_depend_on_the_others(measure, monkeypatch):
+    rng = np.random.default_rng(5)
+    labelsets, weights = rng.integers(2, size=(60, 15)), rng.dirichlet(np.full(60, 0.1), size=40)
+    whole = bayes_optimal(LabelDistribution(labelsets, weights), measure, method="search")
+    backwards = bayes_optimal(LabelDistribution(labelsets, weights[::-1]), measure, method="search")
+    assert np.array_equal(whole.labels, backwards.labels[::-1])
+    alone = bayes_optimal(LabelDistribution(labelsets, weights[7]), measure, method="search")
+    assert np.array_equal(whole.labels[7], alone.labels[0])
+    monkeypatch.setattr("choral.decisions.support.BLOCK_ENTRIES", 500)
+    in_blocks = bayes_optimal(LabelDistribution(labelsets, weights), measure, method="search")
+    assert np.array_equal(whole.labels, in_blocks.labels)
+
+
+def test_smoother_risks_lead_a_search_where_v_jumps(monkeypatch):
+    """There, single changes see no slope."""
+    rng = np.random.default_rng(5)
+    distribution = LabelDistribution(rng.integers(2, size=(60, 15)), rng.dirichlet(np.full(60, 0.1), size=40))
+    led, best = (bayes_optimal(distribution, AtLeastMeasure(12), method=m).risk for m in ("search", "transform"))
+    monkeypatch.setattr("choral.decisions.risks.CountingRisk.guides", lambda self: [])
+    alone = bayes_optimal(distribution, AtLeastMeasure(12), method="search").risk
+    assert (led <= best + 1e-12).mean() >= 0.8
+    assert (led - best).mean() < (alone - best).mean()
+
+
+def test_a_measure_that_is_nearly_convex_gets_no_bound_that_is_too_high():
+    """The chord lies above the loss by little, but at each of 200 labels."""
+    n_labels = 200
+    measure = CountingMeasure.from_function(lambda x: x ** (1 - 1e-10), n_labels)
+    distribution = LabelDistribution([[0] * n_labels, [1] * n_labels], [0.5, 0.5])
+    least = distribution.expected_loss(np.tril(np.ones((n_labels + 1, n_labels)), -1), measure).min()
+    for method in ("search", "branch_and_bound", "auto"):
+        decision = bayes_optimal(distribution, measure, method=method, node_limit=300)
+        assert decision.lower_bound[0] <= least + 1e-13
+
+
+@pytest.mark.parametrize("beta", [1e5, 1e15, 1e300, -1 + 1e-12])
+def test_relevance_weighting_keeps_its_digits_however_large_beta(beta):
+    labelsets = np.array(list(product((0, 1), repeat=3)))
+    distribution = LabelDistribution(labelsets, np.array([1, 1, 2, 1, 1, 0, 1, 2]) / 9)
+    measure = RelevanceMeasure(BinomialMeasure(2), beta)
+    best, risk = best_by_enumeration(measure, labelsets, distribution.weights[0])
+    for method in ("transform", "search", "branch_and_bound"):
+        decision = bayes_optimal(distribution, measure, method=method)
+        assert tuple(decision.labels[0].tolist()) == best
+        assert decision.risk[0] == pytest.approx(risk, abs=1e-12)
+        assert 0 <= decision.lower_bound[0] <= risk + 1e-12
+
+
+def test_independent_labels_are_listed_in_blocks(monkeypatch):
+    rng = np.random.default_rng(9)
+    distribution = IndependentLabels(rng.random((7, 6)))
+    measures = BinomialMeasure(3), CoveringMeasure([(0, 1), (2, 4)])
+    whole = [bayes_optimal(distribution, measure, method="transform") for measure in measures]
+    curve = bayes_curve(distribution, method="transform")
+    monkeypatch.setattr("choral.decisions.support.BLOCK_ENTRIES", 128)
+    assert len(list(distribution.joint_blocks())) == 4
+    for measure, expected in zip(measures, whole, strict=True):
+        for method in ("transform", "closed_form"):
+            decision = bayes_optimal(distribution, measure, method=method)
+            assert np.array_equal(decision.labels, expected.labels)
+            np.testing.assert_allclose(decision.risk, expected.risk, atol=1e-14)
+    np.testing.assert_allclose(bayes_curve(distribution, method="transform").risk, curve.risk, atol=1e-14)
+    np.testing.assert_allclose(distribution.wrong_labels(np.zeros(6)).sum(axis=1), 1)
 
 
 def test_more_nodes_make_better_bounds():
@@ -369,6 +440,12 @@ def test_any_measure_will_do_on_few_labels():
             ValueError,
             "candidates must have a column for each of 3",
         ),
+        ((EXAMPLE, HammingMeasure(), {"random_state": -1}), ValueError, "random_state must be a whole number"),
+        (
+            (EXAMPLE, HammingMeasure(), {"candidates": [[0, 1, 0], [1]]}),
+            ValueError,
+            "candidates must be a matrix; its rows",
+        ),
         ((EXAMPLE, HammingMeasure(), {"node_limit": 0}), ValueError, "node_limit must be at least 1"),
         (
             (LabelDistribution(np.eye(23), np.full(23, 1 / 23)), BinomialMeasure(2), {"method": "transform"}),
@@ -426,6 +503,9 @@ def test_a_curve_says_where_the_prediction_changes():
     curve = bayes_curve(EXAMPLE)
     assert curve.changes() == [Change(parameter=3, added=(), removed=(0, 1, 2))]
     assert bayes_curve(IndependentLabels([0.9, 0.1])).changes() == []
+    assert curve == bayes_curve(EXAMPLE)
+    assert hash(curve) == hash(bayes_curve(EXAMPLE))
+    assert pickle.loads(pickle.dumps(curve)) == curve
     with pytest.raises(IndexError):
         curve.changes(instance=1)
 
@@ -438,8 +518,14 @@ def test_a_curve_reports_progress_and_refuses_nonsense():
         bayes_curve(EXAMPLE, parameters=[1, 4])
     with pytest.raises(ValueError, match="family must be one of"):
         bayes_curve(EXAMPLE, "normal")
-    with pytest.raises(TypeError, match="must be a LabelDistribution"):
-        bayes_curve([[0, 1]])
+    for function in (bayes_curve, lambda wrong: expected_curve(wrong, [0, 1])):
+        with pytest.raises(TypeError, match="must be a LabelDistribution or IndependentLabels; got list"):
+            function([[0, 1]])
+    with pytest.raises(ValueError, match="random_state must be a whole number, a NumPy Generator or None; got 'a'"):
+        bayes_curve(EXAMPLE, random_state="a")
+    told.clear()
+    bayes_curve(EXAMPLE, progress=lambda *report: told.append(report))
+    assert told == [(0, 3, "all predictions at once"), (3, 3, "done")]
 
 
 def test_expected_curves_are_risks_along_a_family():

@@ -145,6 +145,19 @@ def test_a_distribution_can_be_made_from_its_parts_and_not_be_changed():
         LabelDistribution(LABELSETS, sp.csr_array(ROWS)).probabilities.data[0] = 1
 
 
+def test_sparse_distributions_are_equal_however_they_came():
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.full(30, 0.1), size=5) * (rng.random((5, 30)) < 0.6) + np.eye(5, 30)
+    sparse = sp.csr_array(weights / weights.sum(axis=1, keepdims=True))
+    distribution = LabelDistribution(rng.integers(2, size=(30, 3)), sparse)  # many label sets come twice
+    assert distribution.probabilities.has_sorted_indices
+    again = distribution.probabilities
+    again.indices, again.indptr = again.indices.astype(np.int64), again.indptr.astype(np.int64)
+    assert LabelDistribution(distribution.labelsets, again) == distribution
+    again.data = np.ones(3)  # of a matrix of its own
+    assert distribution.probabilities.data.size > 3
+
+
 def test_the_callers_arrays_are_neither_kept_nor_changed():
     weights, labelsets = ROWS.copy(), np.array(LABELSETS)
     sparse = sp.csr_array(ROWS)
@@ -165,15 +178,17 @@ def test_single_precision_is_welcome():
     "labelsets, probabilities, message",
     [
         (LABELSETS, [0.5, 0.5], r"one entry for each of 3 label sets; got 2"),
-        (LABELSETS, [0.5, 0.6, -0.1], r"non-negative; probabilities\[2\] is -0.1"),
-        (LABELSETS, [0.5, np.nan, 0.5], r"non-negative; probabilities\[1\] is nan"),
-        (LABELSETS, [0.5, np.inf, 0.5], r"finite and non-negative; probabilities\[1\] is inf"),
+        (LABELSETS, [0.5, 0.6, -0.1], r"must lie in \[0, 1\]; probabilities\[2\] is -0.1"),
+        (LABELSETS, [0.5, np.nan, 0.5], r"must lie in \[0, 1\]; probabilities\[1\] is nan"),
+        (LABELSETS, [0.5, np.inf, 0.5], r"must lie in \[0, 1\]; probabilities\[1\] is inf"),
         (LABELSETS, [0.5, 0.2, 0.2], r"must sum to 1; their sum is 0.9"),
         (LABELSETS, [[1, 0, 0], [0.5, 0.2, 0.2]], r"must sum to 1 in each row; those in row 1 sum to 0.9"),
-        (LABELSETS, [[1, 0, 0], [0.5, 0.7, -0.2]], r"non-negative; probabilities\[1, 2\] is -0.2"),
-        (LABELSETS, sp.csr_array([[1, 0, 0], [0, 1.5, -0.5]]), r"non-negative; probabilities\[1, 2\] is -0.5"),
+        (LABELSETS, [[1, 0, 0], [0.5, 0.7, -0.2]], r"must lie in \[0, 1\]; probabilities\[1, 2\] is -0.2"),
+        (LABELSETS, sp.csr_array([[1, 0, 0], [0, 1, -0.5]]), r"must lie in \[0, 1\]; probabilities\[1, 2\] is -0.5"),
         (LABELSETS, sp.csr_array([[1, 0, 0], [0, 0.5, 0]]), r"row 1 sum to 0.5"),
-        (LABELSETS, [[[1, 0, 0]]], r"probabilities must be a non-empty 1-D sequence"),
+        (LABELSETS, [[[1, 0, 0]]], r"shape \(n_labelsets,\) or \(n_instances, n_labelsets\); got \(1, 1, 3\)"),
+        (LABELSETS, [1e308, 1e308, 0], r"must lie in \[0, 1\]; probabilities\[0\] is 1e\+308"),
+        (LABELSETS, [[1, 0, 0], [1, 0]], r"probabilities must be a matrix; its rows differ in length"),
         ([[0, 2]], [1], r"labelsets must be binary, 0 or 1; labelsets\[0, 1\] is 2"),
         ([0, 1], [1], r"labelsets must be 2-D"),
         ([[]], [1], r"at least one row and one label"),
@@ -193,6 +208,12 @@ def test_bad_dense_distributions_and_samples_are_refused():
         LabelDistribution.from_dense([0.25, 0.25, 0, 0])
     with pytest.raises(ValueError, match=r"samples must be binary, 0 or 1; samples\[1, 0\] is 3"):
         LabelDistribution.from_samples([[0, 1], [3, 0]])
+    with pytest.raises(ValueError, match=r"samples must be binary, 0 or 1; samples\[0, 1, 0\] is 2"):
+        LabelDistribution.from_samples([[[0, 1], [2, 0]]])
+    with pytest.raises(ValueError, match="samples must be 2-D"):
+        LabelDistribution.from_samples(5)
+    with pytest.raises(ValueError, match="marginals must be dense"):
+        IndependentLabels(sp.csr_array([[0.5, 1]]))
     with pytest.raises(ValueError, match="sample_weight must have one entry for each of 2 rows"):
         LabelDistribution.from_samples([[0, 1], [1, 0]], sample_weight=[1])
     with pytest.raises(ValueError, match="n must be at least 1"):
@@ -278,7 +299,12 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch):
     whole = distribution.expected_loss(candidates, BinomialMeasure(2)), distribution.marginals()
     for module in ("support", "label_distribution"):
         monkeypatch.setattr(f"choral.decisions.{module}.BLOCK_ENTRIES", 64)
-    assert len(list(support.instance_blocks(distribution.weights))) == 30
+    assert len(list(support.instance_blocks(distribution.weights, 12))) == 30
+    skewed = sp.csr_array(np.where(np.arange(30)[:, np.newaxis] < 2, 1, np.eye(30, 40)))
+    blocks = list(support.instance_blocks(skewed, 12))
+    assert [(block.start, block.stop) for block in blocks][:2] == [(0, 1), (1, 5)]
+    assert max(skewed[block].nnz for block in blocks) <= 64
+    assert blocks[-1].stop == 30
     fresh = LabelDistribution(distribution.labelsets, distribution.probabilities)
     np.testing.assert_allclose(fresh.expected_loss(candidates, BinomialMeasure(2)), whole[0], atol=1e-15)
     np.testing.assert_allclose(fresh.marginals(), whole[1], atol=1e-15)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from choral import BinomialMeasure, SubsetMeasure
-from choral.decisions.risks import CountingRisk, make_risk
+from choral.decisions.risks import make_risk
 from choral.decisions.search import root_bound
 from choral.decisions.support import DenseRows, Support, make_rows
 from measure_zoo import KINDS
@@ -74,7 +74,7 @@ def test_the_chord_bound_by_hand():
     """Two labels, both label sets with 0.5: as good as (0, 0) or (1, 1) is the best that can be hoped for."""
     rows = DenseRows(Support(np.array([[0, 0], [1, 1]], dtype=np.uint8)), np.array([[0.5, 0.5]]))
     nothing = Support(np.zeros((1, 2), dtype=np.uint8))
-    risk = CountingRisk(SubsetMeasure(), 2)
+    risk = make_risk(SubsetMeasure(), 2)
     assert risk.bound(rows, nothing, nothing).risks.tolist() == [0.5]
     assert risk.packing_bound(rows).tolist() == [0.5]
 
@@ -84,11 +84,11 @@ def test_the_packing_bound_is_sharp_at_the_subset_end_and_valid_elsewhere():
     labelsets = np.unique(rng.integers(2, size=(40, 8)), axis=0).astype(np.uint8)
     weights = rng.dirichlet(np.full(len(labelsets), 0.3), size=20)
     rows, sparse = (make_rows(Support(labelsets), form) for form in (weights, sp.csr_array(weights)))
-    subset = CountingRisk(SubsetMeasure(), 8)
+    subset = make_risk(SubsetMeasure(), 8)
     np.testing.assert_allclose(subset.packing_bound(rows), 1 - weights.max(axis=1))
     everything = np.array(list(product((0, 1), repeat=8)), dtype=np.uint8)
     for k in range(1, 9):
-        risk = CountingRisk(BinomialMeasure(k), 8)
+        risk = make_risk(BinomialMeasure(k), 8)
         least = (weights @ risk.pair_losses(Support(labelsets), Support(everything))).min(axis=1)
         assert (risk.packing_bound(rows) <= least + 1e-14).all()
         assert (root_bound(risk, rows) <= least + 1e-14).all()
@@ -100,6 +100,6 @@ def test_the_chord_bound_is_far_better_than_the_plain_one():
     rng = np.random.default_rng(1)
     rows = make_rows(Support(rng.integers(2, size=(30, 12)).astype(np.uint8)), rng.dirichlet(np.ones(30), size=5))
     nothing = Support(np.zeros((5, 12), dtype=np.uint8))
-    bound = CountingRisk(BinomialMeasure(4), 12).bound(rows, nothing, nothing)
+    bound = make_risk(BinomialMeasure(4), 12).bound(rows, nothing, nothing)
     marginals = rows.by_label(1.0)
     np.testing.assert_allclose(bound.risks, np.minimum(marginals, 1 - marginals).mean(axis=1))

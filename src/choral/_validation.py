@@ -37,6 +37,11 @@ def check_columns(y_true: Any, y_pred: Any, pred_name: str) -> None:
         )
 
 
+def check_array(name: str, values: Any) -> Any:
+    """Anything but a sparse matrix as an array of whatever shape; a ragged list is refused."""
+    return values if sp.issparse(values) else _as_array(name, values)
+
+
 def check_matrix(name: str, matrix: Any) -> Labels:
     """A numeric matrix with at least one row and one column; sparse input becomes canonical CSR."""
     if sp.issparse(matrix):

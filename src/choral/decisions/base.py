@@ -1,13 +1,14 @@
 """What every distribution of label sets can do, and the checks that all share."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from choral._kernels.pairs import check_binary, row_slices
-from choral._validation import check_matrix, check_rows
+from choral._validation import check_array, check_matrix
 from choral.decisions.ties import TOLERANCE
 from choral.measures import Measure, RelevanceMeasure
 
@@ -99,8 +100,8 @@ class Distribution(ABC):
         """
 
     @abstractmethod
-    def to_label_distribution(self) -> Any:
-        """The same as a `LabelDistribution`."""
+    def joint_blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Some instances and their `LabelDistribution` after another, so that none is too large for memory."""
 
     @abstractmethod
     def sample(self, n: int, rng: Any = None) -> np.ndarray:
@@ -128,21 +129,19 @@ class Distribution(ABC):
     def check_predictions(self, predictions: Any, name: str = "predictions") -> np.ndarray:
         """Hard predictions as uint8, one for each instance."""
         labels, single = check_hard(name, predictions, self.n_labels)
-        if single or len(labels) == self.n_instances:
+        if single or len(labels) in (1, self.n_instances):
             return np.broadcast_to(labels, (self.n_instances, self.n_labels))
         raise ValueError(f"{name} must have a row for each of {self.n_instances} instances; got {len(labels)}.")
 
 
 def check_hard(name: str, labels: Any, n_labels: int) -> tuple[np.ndarray, bool]:
     """Hard labels, one row or many, as a C-contiguous array of uint8; and whether it was one row."""
+    labels = check_array(name, labels)
+    if labels.ndim == 1 and not sp.issparse(labels):
+        return check_hard(name, labels[np.newaxis], n_labels)[0], True
+    labels = check_matrix(name, labels)
     if sp.issparse(labels):
-        labels = check_matrix(name, labels).toarray()
-    elif np.ndim(labels) == 2:
-        labels = check_matrix(name, labels)
-    else:
-        labels, _ = check_rows(name, labels)
-        labels, _ = check_hard(name, labels, n_labels)
-        return labels, True
+        labels = labels.toarray()
     if labels.shape[1] != n_labels:
         raise ValueError(f"{name} must have a column for each of {n_labels} labels; got {labels.shape[1]}.")
     for rows in row_slices(labels.shape, labels.itemsize):

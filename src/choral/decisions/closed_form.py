@@ -14,6 +14,7 @@ from choral.decisions.base import AnyMeasure, Distribution
 from choral.decisions.decision import Decision, proven
 from choral.decisions.independent import IndependentLabels
 from choral.decisions.independent_optimum import best_of_independent
+from choral.decisions.support import row_blocks
 from choral.decisions.ties import TOLERANCE, first_of_size
 from choral.measures import AdditiveMeasure, Capacity, CountingMeasure, MoebiusMeasure
 
@@ -34,13 +35,13 @@ def closed_form(distribution: Distribution, measure: AnyMeasure) -> Decision:
     if weights is not None:
         labels = _best_by_label(distribution.marginals(), weights)
     elif isinstance(distribution, IndependentLabels):
-        labels = best_of_independent(measure, distribution.marginals())
+        blocks = row_blocks(distribution.n_instances, 4 * n_labels)
+        labels = np.concatenate([best_of_independent(measure, distribution.marginals()[rows]) for rows in blocks])
     elif is_subset(measure, n_labels):
         labels = distribution.mode()
     else:
         raise ValueError(
-            "method 'closed_form' needs an additive measure, subset 0/1 or IndependentLabels; "
-            f"got {measure!r} and {distribution!r}."
+            f"method 'closed_form' needs an additive measure, subset 0/1 or IndependentLabels; got {measure!r}."
         )
     return proven(labels, distribution.risk(labels, measure))
 

@@ -8,12 +8,15 @@ import numpy as np
 
 from choral.curves import LossCurve
 from choral.decisions.base import Distribution
-from choral.decisions.decision import Decision
+from choral.decisions.decision import Decision, concatenated
 from choral.decisions.label_distribution import LabelDistribution
-from choral.decisions.optimal import Method, can_transform, check_decidable, decide
+from choral.decisions.optimal import MOST_NODE_STEPS, Method, can_transform, check_decidable, check_random_state, decide
 from choral.decisions.transform import transform
 from choral.measures import HammingMeasure
+from choral.measures.base import Value
 from choral.measures.families import get_family
+
+CURVE_STEPS = 5 * MOST_NODE_STEPS  # for all parameters together
 
 Progress = Callable[[int, int, str], None]  # done, of how many, with what
 
@@ -26,8 +29,8 @@ class Change(NamedTuple):
     removed: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class BayesCurve:
+@dataclass(frozen=True, eq=False)
+class BayesCurve(Value):
     """The best predictions along a family, from Hamming towards subset 0/1.
 
     Attributes
@@ -41,6 +44,12 @@ class BayesCurve:
     family: str
     parameters: np.ndarray
     decisions: tuple[Decision, ...]
+
+    def __post_init__(self) -> None:
+        self._freeze(parameters=self.parameters)
+
+    def _identity(self) -> tuple:
+        return self.family, self.parameters.tobytes(), self.decisions
 
     @property
     def labels(self) -> np.ndarray:
@@ -105,7 +114,7 @@ def bayes_curve(
     random_state : int, numpy Generator or None
         For the restarts of the search.
     progress : callable (done, total, what), optional
-        Told before each parameter, and at the end.
+        Told how far the work is: before each parameter (or once, where all are computed at once), and at the end.
 
     Returns
     -------
@@ -126,17 +135,21 @@ def bayes_curve(
     check_decidable(distribution, HammingMeasure(), method)
     values = of_family.parameters(parameters, distribution.n_labels)
     measures = [of_family.measure(value) for value in values.tolist()]
+    check_random_state(random_state)
+    show = progress or (lambda done, total, what: None)
     by_transform = isinstance(distribution, LabelDistribution) and can_transform(distribution, len(measures))
-    if method == "transform" or (method == "auto" and by_transform):
-        return BayesCurve(family, values, tuple(transform(distribution.to_label_distribution(), measures)))
     decisions: list[Decision] = []
-    for number, measure in enumerate(measures):
-        if progress is not None:
-            progress(number, len(measures), f"{of_family.symbol}={values[number]:g}")
-        starts = decisions[-1].labels if decisions else None
-        decisions.append(decide(distribution, measure, method, starts=starts, random_state=random_state))
-    if progress is not None:
-        progress(len(measures), len(measures), "done")
+    if method == "transform" or (method == "auto" and by_transform):
+        show(0, len(measures), "all predictions at once")
+        blocks = [transform(joint, measures) for _, joint in distribution.joint_blocks()]
+        decisions = [concatenated(of_measure) for of_measure in zip(*blocks, strict=True)]
+    else:
+        work = {"node_steps": CURVE_STEPS / len(measures), "random_state": random_state}
+        for number, measure in enumerate(measures):
+            show(number, len(measures), f"{of_family.symbol}={values[number]:g}")
+            starts = decisions[-1].labels if decisions else None
+            decisions.append(decide(distribution, measure, method, starts=starts, **work))
+    show(len(measures), len(measures), "done")
     return BayesCurve(family, values, tuple(decisions))
 
 
@@ -166,6 +179,7 @@ def expected_curve(
     array([0.5 , 0.75])
     """
     of_family = get_family(family)
+    check_decidable(distribution, HammingMeasure(), "auto")
     values = of_family.parameters(parameters, distribution.n_labels)
     wrong = distribution.wrong_labels(predictions).mean(axis=0)
     tables = of_family.table("deficits", values, distribution.n_labels, distribution.n_labels)

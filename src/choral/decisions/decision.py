@@ -1,5 +1,6 @@
 """Decision: predictions, what they are expected to cost, and whether nothing is better."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,10 +31,7 @@ class Decision(Value):
     lower_bound: np.ndarray
 
     def __post_init__(self) -> None:
-        self._freeze(labels=self.labels, risk=self.risk, lower_bound=self.lower_bound)
-        exact = np.array(self.exact, dtype=bool)
-        exact.flags.writeable = False
-        object.__setattr__(self, "exact", exact)
+        self._freeze(labels=self.labels, risk=self.risk, exact=self.exact, lower_bound=self.lower_bound)
 
     def _identity(self) -> tuple:
         return self.labels.shape, *(part.tobytes() for part in (self.labels, self.risk, self.exact, self.lower_bound))
@@ -45,7 +43,7 @@ class Decision(Value):
 
 def proven(labels: np.ndarray, risk: np.ndarray, lower_bound: np.ndarray | None = None) -> Decision:
     """A decision of an exact method."""
-    lower_bound = risk if lower_bound is None else np.minimum(lower_bound, risk)
+    lower_bound = risk if lower_bound is None else np.minimum(lower_bound.clip(0), risk)
     return Decision(labels, risk, np.ones(len(risk), dtype=bool), lower_bound)
 
 
@@ -53,6 +51,12 @@ def bounded(labels: np.ndarray, risk: np.ndarray, lower_bound: np.ndarray) -> De
     """A decision that is optimal where its risk meets the bound."""
     lower_bound = np.minimum(lower_bound.clip(0), risk)
     return Decision(labels, risk, risk - lower_bound <= TOLERANCE, lower_bound)
+
+
+def concatenated(decisions: Sequence[Decision]) -> Decision:
+    """The decisions for some instances after another as one."""
+    parts = [(part.labels, part.risk, part.exact, part.lower_bound) for part in decisions]
+    return Decision(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def keep_better(labels: np.ndarray, risk: np.ndarray, others: np.ndarray, other_risk: np.ndarray) -> None:

@@ -1,14 +1,17 @@
 """IndependentLabels: the product distribution, where labels know nothing of each other."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from choral._kernels.poisson_binomial import number_of_events
 from choral._validation import check_count, check_rows, refuse_where
 from choral.decisions.base import AnyMeasure, Distribution, check_hard
 from choral.decisions.independent_risks import chances_of_error, independent_risk, product_distribution
 from choral.decisions.label_distribution import MOST_DENSE_LABELS, LabelDistribution
+from choral.decisions.support import row_blocks
 from choral.measures.base import Value, listed
 
 
@@ -34,6 +37,8 @@ class IndependentLabels(Value, Distribution):
     has_instances: bool
 
     def __init__(self, marginals: Any):
+        if sp.issparse(marginals):
+            raise ValueError("marginals must be dense; marginals.toarray() makes them so.")
         rows, single = check_rows("marginals", marginals)
         wrong = ~((rows >= 0) & (rows <= 1))
         refuse_where("marginals must lie in [0, 1]", "marginals", *((rows[0], wrong[0]) if single else (rows, wrong)))
@@ -71,10 +76,18 @@ class IndependentLabels(Value, Distribution):
     @np.errstate(under="ignore")
     def risk(self, predictions: Any, measure: AnyMeasure) -> np.ndarray:
         self.check_measure(measure)
-        return independent_risk(measure, self._marginals, self.check_predictions(predictions)).clip(0, 1)
+        labels = self.check_predictions(predictions)
+        risks = [independent_risk(measure, self._marginals[rows], labels[rows]) for rows in self._blocks()]
+        return np.concatenate(risks).clip(0, 1)
 
     def wrong_labels(self, predictions: Any) -> np.ndarray:
-        return number_of_events(chances_of_error(self._marginals, self.check_predictions(predictions)))
+        labels = self.check_predictions(predictions)
+        return np.concatenate(
+            [number_of_events(chances_of_error(self._marginals[rows], labels[rows])) for rows in self._blocks()]
+        )
+
+    def _blocks(self) -> Iterator[slice]:
+        return row_blocks(self.n_instances, 4 * self.n_labels)  # a recursion has a few arrays of this size
 
     def sample(self, n: int, rng: Any = None) -> np.ndarray:
         n = check_count("n", n)
@@ -90,10 +103,18 @@ class IndependentLabels(Value, Distribution):
         >>> IndependentLabels([0.5, 0.2]).to_label_distribution().probabilities
         array([0.4, 0.4, 0.1, 0.1])
         """
+        self._check_few_labels()
+        dense = product_distribution(self._marginals)
+        return LabelDistribution.from_dense(dense if self.has_instances else dense[0])
+
+    def joint_blocks(self) -> Iterator[tuple[slice, LabelDistribution]]:
+        self._check_few_labels()
+        for rows in row_blocks(self.n_instances, 1 << self.n_labels):
+            yield rows, LabelDistribution.from_dense(product_distribution(self._marginals[rows]))
+
+    def _check_few_labels(self) -> None:
         if self.n_labels > MOST_DENSE_LABELS:
             raise ValueError(
                 f"independent labels have 2 ** n_labels label sets, listed for up to {MOST_DENSE_LABELS} labels; "
-                f"got {self.n_labels}."
+                f"got {self.n_labels}. Their optimum has a closed form."
             )
-        dense = product_distribution(self._marginals)
-        return LabelDistribution.from_dense(dense if self.has_instances else dense[0])

@@ -18,6 +18,7 @@ from choral.decisions.independent_risks import (
     product_distribution,
 )
 from choral.decisions.label_distribution import MOST_DENSE_LABELS, LabelDistribution
+from choral.decisions.support import row_blocks
 from choral.decisions.ties import TOLERANCE, first_of_size
 from choral.decisions.transform import transform
 from choral.measures import CountingMeasure, Measure, RelevanceMeasure
@@ -86,8 +87,9 @@ def _more_probable_than_not(measure: Measure, marginals: np.ndarray) -> np.ndarr
     if not rows.size:
         return labels
     if marginals.shape[1] <= MOST_DENSE_LABELS:
-        joint = LabelDistribution.from_dense(product_distribution(marginals[rows]))
-        labels[rows] = transform(joint, [measure])[0].labels
+        for block in row_blocks(rows.size, 1 << marginals.shape[1]):
+            joint = LabelDistribution.from_dense(product_distribution(marginals[rows[block]]))
+            labels[rows[block]] = transform(joint, [measure])[0].labels
     else:
         for row in rows:
             _drop_labels(measure, marginals[row : row + 1], labels[row : row + 1], slack[row])

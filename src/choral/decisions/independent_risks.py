@@ -16,6 +16,7 @@ def chances_of_error(marginals: np.ndarray, predictions: np.ndarray) -> np.ndarr
     return np.where(predictions, 1 - marginals, marginals)
 
 
+@np.errstate(under="ignore")
 def product_distribution(marginals: np.ndarray) -> np.ndarray:
     """Probabilities of all 2^K sets of independent events; event i is bit i of the index."""
     dense = np.ones((len(marginals), 1))
@@ -27,9 +28,10 @@ def product_distribution(marginals: np.ndarray) -> np.ndarray:
 @singledispatch
 @np.errstate(under="ignore")
 def independent_risk(measure: Any, marginals: np.ndarray, predictions: np.ndarray) -> np.ndarray:
-    """Expected loss of checked predictions, one for each row of marginals: for any measure, by folding its table."""
+    """Expected loss of checked predictions, one for each row of marginals: for any measure, from its table."""
     losses = loss_table(measure, marginals.shape[1])
-    return np.array([_fold(losses, errors)[0] for errors in chances_of_error(marginals, predictions)])
+    errors = chances_of_error(marginals, predictions)
+    return np.array([product_distribution(of_row[np.newaxis])[0] @ losses for of_row in errors])
 
 
 @independent_risk.register
@@ -87,7 +89,7 @@ def _relevance_worths(risk: RelevanceRisk, n_predicted: int) -> np.ndarray:
 def error_slopes(measure: Any, errors: np.ndarray) -> np.ndarray:
     """By how much the risk grows with the probability of error of each label: it is linear in each of them."""
     losses = loss_table(measure, errors.shape[1])
-    return np.array([_fold(losses, of_row)[1] for of_row in errors])
+    return np.array([_slopes(losses, of_row) for of_row in errors])
 
 
 @error_slopes.register
@@ -101,11 +103,11 @@ def _(measure: MoebiusMeasure, errors: np.ndarray) -> np.ndarray:
     return slopes
 
 
-def _fold(losses: np.ndarray, errors: np.ndarray) -> tuple[float, np.ndarray]:
-    """Average a table of all sets of wrong labels, label after label from the highest bit down; and the slopes."""
+def _slopes(losses: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    """Average a table of all sets of wrong labels, one label after another from the highest bit down."""
     slopes = np.empty(errors.size)
     for label in range(errors.size - 1, -1, -1):
         right, wrong = np.split(losses, 2)
         slopes[label] = product_distribution(errors[np.newaxis, :label])[0] @ (wrong - right)
         losses = (1 - errors[label]) * right + errors[label] * wrong
-    return float(losses[0]), slopes
+    return slopes

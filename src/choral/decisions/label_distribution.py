@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._kernels.subsets import members_table
-from choral._validation import check_count, check_matrix, check_sample_weight
+from choral._validation import check_array, check_count, check_matrix, check_sample_weight, refuse_where
 from choral.decisions.base import AnyMeasure, Distribution, check_hard
-from choral.decisions.label_weights import check_weights, distinct_rows, merge_equal, total_weights
+from choral.decisions.label_weights import check_weights, distinct_rows, draw, merge_equal, total_weights
 from choral.decisions.risks import make_risk
 from choral.decisions.support import BLOCK_ENTRIES, Rows, Support, instance_blocks, make_rows
 from choral.decisions.ties import TOLERANCE, first_in_order
@@ -72,7 +72,8 @@ class LabelDistribution(Value, Distribution):
         >>> LabelDistribution.from_dense([0.1, 0.2, 0.3, 0.4]).labelsets
         array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=uint8)
         """
-        size = np.shape(probabilities)[-1] if np.ndim(probabilities) else 0
+        probabilities = check_array("probabilities", probabilities)
+        size = probabilities.shape[-1] if probabilities.ndim else 0
         n_labels = size.bit_length() - 1
         if size != 1 << max(n_labels, 0) or not 1 <= n_labels <= MOST_DENSE_LABELS:
             raise ValueError(
@@ -101,11 +102,13 @@ class LabelDistribution(Value, Distribution):
         >>> LabelDistribution.from_samples([[0, 1], [1, 1], [0, 1], [0, 1]])
         LabelDistribution(2 label sets, 2 labels)
         """
-        has_instances = not sp.issparse(samples) and np.ndim(samples) == 3
-        shape = np.shape(samples)
-        n_instances, n_samples = shape[:2] if has_instances else (1, shape[0])
-        rows = np.asarray(samples).reshape(-1, shape[2]) if has_instances else samples
-        rows, _ = check_hard("samples", rows, check_matrix("samples", rows).shape[1])
+        samples = check_array("samples", samples)
+        has_instances = samples.ndim == 3
+        if has_instances:
+            refuse_where("samples must be binary, 0 or 1", "samples", samples, (samples != 0) & (samples != 1))
+        rows = check_matrix("samples", samples.reshape(-1, samples.shape[2]) if has_instances else samples)
+        rows, _ = check_hard("samples", rows, rows.shape[1])
+        n_instances, n_samples = samples.shape[:2] if has_instances else (1, len(rows))
         share = check_sample_weight(sample_weight, n_samples)
         share = np.ones(n_samples) if share is None else share
         labelsets, which = distinct_rows(rows)
@@ -124,9 +127,14 @@ class LabelDistribution(Value, Distribution):
                 part.flags.writeable = False
 
     def _identity(self) -> tuple:
-        weights = self.weights
-        parts = (weights.data, weights.indices, weights.indptr) if sp.issparse(weights) else (weights,)
-        return self.has_instances, self.labelsets.shape, self.labelsets.tobytes(), *(part.tobytes() for part in parts)
+        parts = [self.labelsets, self.weights]
+        if sp.issparse(self.weights):  # indices of 32 and of 64 bits are the same
+            places = self.weights.indices, self.weights.indptr
+            parts[1:] = (
+                self.weights.data,
+                *(part.astype(np.int64) for part in places),
+            )
+        return self.has_instances, self.labelsets.shape, *(part.tobytes() for part in parts)
 
     def __repr__(self) -> str:
         instances = f"{self.n_instances} instances, " if self.has_instances else ""
@@ -135,6 +143,8 @@ class LabelDistribution(Value, Distribution):
     @property
     def probabilities(self) -> Any:
         """The probabilities, in the shape in which they were given."""
+        if sp.issparse(self.weights):  # a matrix of its own on the same read-only arrays
+            return sp.csr_array((self.weights.data, self.weights.indices, self.weights.indptr), self.weights.shape)
         return self.weights if self.has_instances else self.weights[0]
 
     @property
@@ -152,9 +162,8 @@ class LabelDistribution(Value, Distribution):
         """The number of label sets in the support, M."""
         return len(self.labelsets)
 
-    def to_label_distribution(self) -> "LabelDistribution":
-        """Itself."""
-        return self
+    def joint_blocks(self) -> Iterator[tuple[slice, "LabelDistribution"]]:
+        yield slice(0, self.n_instances), self
 
     @cached_property
     def support(self) -> Support:
@@ -163,7 +172,7 @@ class LabelDistribution(Value, Distribution):
 
     def blocks(self) -> Iterator[tuple[slice, Rows]]:
         """Some instances and their weights after another, so that no intermediate is large."""
-        for block in instance_blocks(self.weights):
+        for block in instance_blocks(self.weights, self.n_labels):
             yield block, make_rows(self.support, self.weights[block])
 
     @np.errstate(under="ignore")
@@ -225,6 +234,5 @@ class LabelDistribution(Value, Distribution):
 
     def sample(self, n: int, rng: Any = None) -> np.ndarray:
         n = check_count("n", n)
-        rng = np.random.default_rng(rng)
-        drawn = [rng.choice(labelsets, size=n, p=weights) for labelsets, weights in self._entries()]
-        return self.labelsets[np.stack(drawn) if self.has_instances else drawn[0]]
+        drawn = draw(self.weights, np.random.default_rng(rng).random((self.n_instances, n)))
+        return self.labelsets[drawn if self.has_instances else drawn[0]]

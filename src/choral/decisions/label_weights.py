@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._kernels.words import pack_words
-from choral._validation import check_matrix, check_vector, refuse_entry_where, refuse_where
+from choral._validation import check_array, check_matrix, check_vector, refuse_entry_where, refuse_where
 
 EXACT = 1e-14  # a sum this near to 1 is left alone: dividing by it once more would change the last bits
 
@@ -14,18 +14,23 @@ EXACT = 1e-14  # a sum this near to 1 is left alone: dividing by it once more wo
 def check_weights(probabilities: Any, n_labelsets: int) -> tuple[Any, bool]:
     """Rows of probabilities as floats, dense or CSR, and whether they came with an axis for instances."""
     name = "probabilities"
+    probabilities = check_array(name, probabilities)
+    if probabilities.ndim not in (1, 2):
+        raise ValueError(
+            f"{name} must have the shape (n_labelsets,) or (n_instances, n_labelsets); got {probabilities.shape}."
+        )
     has_instances = sp.issparse(probabilities) or np.ndim(probabilities) == 2
     tolerance = _tolerance(probabilities)
     weights = check_matrix(name, probabilities) if has_instances else check_vector(name, probabilities)[np.newaxis]
     if weights.shape[1] != n_labelsets:
         raise ValueError(f"{name} must have one entry for each of {n_labelsets} label sets; got {weights.shape[1]}.")
-    rule = f"{name} must be finite and non-negative"
+    rule, most = f"{name} must lie in [0, 1]", 1 + tolerance
     if sp.issparse(weights):
         weights = sp.csr_array(weights, dtype=float, copy=True)
-        refuse_entry_where(rule, name, weights, ~((weights.data >= 0) & (weights.data < np.inf)))
+        refuse_entry_where(rule, name, weights, ~((weights.data >= 0) & (weights.data <= most)))
         weights.eliminate_zeros()
     else:
-        wrong = ~((weights >= 0) & (weights < np.inf))
+        wrong = ~((weights >= 0) & (weights <= most))
         refuse_where(rule, name, *((weights, wrong) if has_instances else (weights[0], wrong[0])))
         weights = weights.astype(float)
     return _normalised(weights, has_instances, tolerance), has_instances
@@ -33,8 +38,8 @@ def check_weights(probabilities: Any, n_labelsets: int) -> tuple[Any, bool]:
 
 def _tolerance(probabilities: Any) -> float:
     """How far sums may be off: as in scikit-learn, the square root of what the numbers resolve."""
-    dtype = getattr(probabilities, "dtype", np.dtype(float))
-    return float(np.sqrt(np.finfo(dtype).eps)) if getattr(dtype, "kind", "") == "f" else 1.5e-8
+    dtype = probabilities.dtype if probabilities.dtype.kind == "f" else np.dtype(float)
+    return float(np.sqrt(np.finfo(dtype).eps))
 
 
 def _normalised(weights: Any, has_instances: bool, tolerance: float) -> Any:
@@ -60,7 +65,11 @@ def merge_equal(labelsets: np.ndarray, weights: Any) -> tuple[np.ndarray, Any]:
     ones = np.ones(len(labelsets))
     merging = sp.csr_array((ones, (np.arange(len(labelsets)), which)), shape=(len(labelsets), len(distinct)))
     merged = weights @ merging
-    return distinct, sp.csr_array(merged) if sp.issparse(weights) else np.asarray(merged)
+    if not sp.issparse(weights):
+        return distinct, np.asarray(merged)
+    merged = sp.csr_array(merged)
+    merged.sort_indices()
+    return distinct, merged
 
 
 def distinct_rows(labelsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -72,6 +81,25 @@ def distinct_rows(labelsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     return labelsets[first[order]], place[which]
+
+
+def draw(weights: Any, uniform: np.ndarray) -> np.ndarray:
+    """Label sets drawn for each instance by its weights, from numbers in [0, 1): one column of draws a number.
+
+    All rows are one long row, and the numbers of an instance fall into its part of it.
+    """
+    n_instances, n_labelsets = weights.shape
+    if sp.issparse(weights):
+        data, ends, columns = weights.data, weights.indptr[1:].astype(np.intp), weights.indices
+    else:
+        data, ends, columns = weights.ravel(), n_labelsets * np.arange(1, n_instances + 1), None
+    sums = np.cumsum(data)
+    upper = sums[ends - 1, np.newaxis]
+    lower = np.append(0, upper[:-1])[:, np.newaxis]
+    entries = np.searchsorted(sums, lower + uniform * (upper - lower), side="right")
+    first = np.append(0, ends[:-1])[:, np.newaxis]
+    entries = entries.clip(first, ends[:, np.newaxis] - 1)
+    return entries % n_labelsets if columns is None else columns[entries]
 
 
 def total_weights(weights: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ from choral._validation import check_count
 from choral.decisions.base import AnyMeasure, Distribution, check_hard
 from choral.decisions.branch_and_bound import branch_and_bound
 from choral.decisions.closed_form import closed_form, has_closed_form
-from choral.decisions.decision import Decision
+from choral.decisions.decision import Decision, concatenated
 from choral.decisions.label_distribution import MOST_DENSE_LABELS, LabelDistribution
 from choral.decisions.search import search
 from choral.decisions.transform import transform
@@ -18,7 +18,8 @@ Method = Literal["auto", "closed_form", "transform", "branch_and_bound", "search
 METHODS = ("auto", "closed_form", "transform", "branch_and_bound", "search")
 MOST_NODES = 20_000
 MOST_STEPS = 2e9  # of a transform, a few seconds
-MOST_NODE_STEPS = 2e10  # of branch and bound, likewise: they are multiply-adds of matrix products
+MOST_NODE_STEPS = 1e10  # of branch and bound, likewise: they are multiply-adds of matrix products
+STEPS_A_NODE = 20_000  # what else a node takes
 WORTHWHILE_NODES = 200  # fewer prove next to nothing
 
 
@@ -62,7 +63,8 @@ def bayes_optimal(
     decision : Decision
         With ``labels``, ``risk``, ``exact`` and ``lower_bound`` for each instance. Of predictions whose risks differ by
         at most 1e-12, the one with the fewest labels is taken; of those, the one that has the first label in which
-        they differ.
+        they differ. (For `IndependentLabels` the closed form takes 1e-12 of one minus the risk, which with
+        many labels is small for every prediction.)
 
     Examples
     --------
@@ -81,6 +83,7 @@ def bayes_optimal(
     if candidates is not None:
         candidates = check_hard("candidates", candidates, distribution.n_labels)[0]
     node_limit = None if node_limit is None else check_count("node_limit", node_limit)
+    check_random_state(random_state)
     return decide(distribution, measure, method, candidates, node_limit=node_limit, random_state=random_state)
 
 
@@ -92,20 +95,37 @@ def decide(
     *,
     starts: np.ndarray | None = None,
     node_limit: int | None = None,
+    node_steps: float | None = None,
     random_state: Any = 0,
 ) -> Decision:
-    """`bayes_optimal` for checked arguments; ``starts`` has one more prediction for each instance to search from."""
+    """`bayes_optimal` for checked arguments.
+
+    ``starts`` has one more prediction for each instance to search from, ``node_steps`` is the work that branch and
+    bound may do where nobody has asked for it.
+    """
     if method == "closed_form" or (method == "auto" and has_closed_form(distribution, measure)):
         return closed_form(distribution, measure)
-    joint = distribution.to_label_distribution()
-    if method == "transform" or (method == "auto" and can_transform(joint, 1)):
-        return transform(joint, [measure])[0]
-    found = search(joint, measure, candidates=candidates, starts=starts, random_state=random_state)
+    decisions = []
+    for rows, joint in distribution.joint_blocks():
+        if method == "transform" or (method == "auto" and can_transform(joint, 1)):
+            decisions.append(transform(joint, [measure])[0])
+            continue
+        of_rows = None if starts is None else starts[rows]
+        found = search(joint, measure, candidates=candidates, starts=of_rows, random_state=random_state)
+        decisions.append(_prove(joint, measure, found, method, node_limit, node_steps or MOST_NODE_STEPS))
+    return concatenated(decisions)
+
+
+def _prove(
+    joint: LabelDistribution, measure: AnyMeasure, found: Decision, method: str, node_limit: int | None, steps: float
+) -> Decision:
+    """Go on from a search with branch and bound, if that is asked for or affordable."""
     if method == "branch_and_bound":
         everywhere = np.arange(joint.n_instances)
         return branch_and_bound(joint, measure, found, everywhere, node_limit=node_limit or MOST_NODES)
     not_proven = np.flatnonzero(~found.exact)
-    nodes = min(_affordable_nodes(joint, not_proven.size), node_limit or MOST_NODES)
+    steps_a_node = STEPS_A_NODE + 4 * joint.n_labels * joint.weights.size / joint.n_instances
+    nodes = min(int(steps / (steps_a_node * max(not_proven.size, 1))), node_limit or MOST_NODES)
     if method == "search" or nodes < WORTHWHILE_NODES:
         return found
     return branch_and_bound(joint, measure, found, not_proven, node_limit=nodes)
@@ -118,20 +138,23 @@ def can_transform(distribution: LabelDistribution, n_measures: int) -> bool:
     return n_labels <= MOST_DENSE_LABELS and steps <= MOST_STEPS
 
 
-def _affordable_nodes(distribution: LabelDistribution, n_instances: int) -> int:
-    """How many nodes branch and bound may look at for each of so many instances."""
-    labelsets_an_instance = distribution.weights.size / distribution.n_instances
-    steps_a_node = 4 * distribution.n_labels * labelsets_an_instance
-    return int(MOST_NODE_STEPS / (steps_a_node * max(n_instances, 1)))
-
-
 def check_decidable(distribution: Any, measure: Any, method: str) -> None:
     """Refuse what cannot be decided, with the reason."""
     if not isinstance(distribution, Distribution):
-        raise TypeError(f"distribution must be a LabelDistribution or IndependentLabels; got {distribution!r}.")
+        came = type(distribution).__name__
+        raise TypeError(f"distribution must be a LabelDistribution or IndependentLabels; got {came}.")
     distribution.check_measure(measure)
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}.")
+
+
+def check_random_state(random_state: Any) -> None:
+    """Refuse what is no source of randomness, also where none is needed."""
+    try:
+        np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        came = f"{random_state!r} ({error})"
+        raise ValueError(f"random_state must be a whole number, a NumPy Generator or None; got {came}.") from error
 
 
 @np.errstate(under="ignore")

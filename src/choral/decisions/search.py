@@ -7,16 +7,15 @@ best prediction so far with a few labels changed. A bound from below says how fa
 and proves it where the two meet.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from choral._kernels.subsets import members_table
 from choral.decisions.base import AnyMeasure
 from choral.decisions.decision import Decision, bounded, keep_better
 from choral.decisions.label_distribution import LabelDistribution
-from choral.decisions.label_weights import distinct_rows, total_weights
+from choral.decisions.label_weights import distinct_rows, draw, total_weights
 from choral.decisions.risks import CountingRisk, Risk, make_risk
 from choral.decisions.support import BLOCK_ENTRIES, Rows, Support, instance_blocks, make_rows
 from choral.decisions.ties import TOLERANCE, in_order
@@ -24,9 +23,30 @@ from choral.decisions.ties import TOLERANCE, in_order
 MOST_CANDIDATES = 2000  # of a larger support, the heaviest label sets
 CANDIDATE_ENTRIES = 1 << 27  # and of a very large one, so many that all pairs with the support are seen in seconds
 MOST_ENUMERATED = 10  # labels up to which all predictions are candidates: no more than there are label sets, often
-RESTARTS = (2, 64)  # at least, at most: as many as the work allows
-RESTART_STEPS = 2.5e8  # multiply-adds of one product a restart, all together
+RESTARTS = (2, 64)  # at least, at most: fewer for large supports
+RESTART_STEPS = 1e5  # labels in the support, times restarts
 CHANGED_LABELS = 3
+
+
+class Restart(NamedTuple):
+    """Where to begin anew; the same numbers for all instances, so that a prediction does not depend on the others."""
+
+    changed: np.ndarray | None  # labels to change in the best prediction so far, or
+    uniform: float  # a number in [0, 1) by which to draw a label set
+
+    def starts(self, support: Support, weights: Any, found: np.ndarray) -> np.ndarray:
+        """A prediction for each instance to descend from."""
+        if self.changed is None:
+            return support.labelsets[draw(weights, np.full((len(found), 1), self.uniform))[:, 0]]
+        starts = found.copy()
+        starts[:, self.changed] ^= 1
+        return starts
+
+
+def _plan_restarts(distribution: LabelDistribution, rng: np.random.Generator) -> list[Restart]:
+    n_restarts = int(np.clip(RESTART_STEPS / distribution.labelsets.size, *RESTARTS))
+    changed = [rng.permutation(distribution.n_labels)[:CHANGED_LABELS] for _ in range(n_restarts)]
+    return [Restart(changed[i] if i % 2 else None, uniform) for i, uniform in enumerate(rng.random(n_restarts))]
 
 
 def search(
@@ -39,20 +59,25 @@ def search(
 ) -> Decision:
     """Candidates, descent, restarts; ``starts`` is one prediction more for each instance."""
     risk = make_risk(measure, distribution.n_labels)
-    rng = np.random.default_rng(random_state)
+    restarts = _plan_restarts(distribution, np.random.default_rng(random_state))
     shape = (distribution.n_instances, distribution.n_labels)
     labels, risks, bounds = np.empty(shape, dtype=np.uint8), np.empty(shape[0]), np.empty(shape[0])
     marginal_mode = distribution.marginal_mode()
-    for block in instance_blocks(distribution.weights):
+    for block in instance_blocks(distribution.weights, distribution.n_labels):
         weights = distribution.weights[block]
         extra = [marginal_mode[block]] + ([] if starts is None else [starts[block]])
-        results = _search_block(risk, distribution.support, weights, candidates, extra, rng)
+        results = _search_block(risk, distribution.support, weights, candidates, extra, restarts)
         labels[block], risks[block], bounds[block] = results
     return bounded(labels, risks.clip(0, 1), bounds)
 
 
 def _search_block(
-    risk: Risk, support: Support, weights: Any, candidates: np.ndarray | None, extra: list[np.ndarray], rng: Any
+    risk: Risk,
+    support: Support,
+    weights: Any,
+    candidates: np.ndarray | None,
+    extra: list[np.ndarray],
+    restarts: list[Restart],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     labels, risks = _best_candidates(risk, support, weights, candidates)
     if support.n_labels <= MOST_ENUMERATED:
@@ -61,13 +86,12 @@ def _search_block(
     for starts in extra:
         _try_starts(risk, support, weights, labels, risks, starts)
     _try_starts(risk, support, weights, labels, risks, labels)
-    steps = weights.shape[0] * len(support) * support.n_labels
-    for restart in range(int(np.clip(RESTART_STEPS / steps, *RESTARTS))):
+    for restart in restarts:
         open_rows = np.flatnonzero(risks - bounds > TOLERANCE)
         if not open_rows.size:
             break
         found, of_found, of_rows = labels[open_rows], risks[open_rows], weights[open_rows]
-        starts = _shaken(found, rng) if restart % 2 else _drawn(support, of_rows, rng)
+        starts = restart.starts(support, of_rows, found)
         _try_starts(risk, support, of_rows, found, of_found, starts)
         labels[open_rows], risks[open_rows] = found, of_found
     _drop_labels(risk, make_rows(support, weights), labels, risks)
@@ -110,11 +134,14 @@ def _best_candidates(
 def _try_starts(
     risk: Risk, support: Support, weights: Any, labels: np.ndarray, risks: np.ndarray, starts: np.ndarray
 ) -> None:
-    """Descend from starts, and keep, in place, what is better."""
-    found = starts.copy()
-    of_found = risk.risks(make_rows(support, weights), Support(found))
-    _descend(risk, support, weights, found, of_found)
-    keep_better(labels, risks, found, of_found)
+    """Descend from starts, and once more led by smoother risks if there are any; keep, in place, what is better."""
+    guides = risk.guides()
+    for chain in [[risk], [*guides, risk]] if guides else [[risk]]:
+        found = starts.copy()
+        for step in chain:
+            of_found = step.risks(make_rows(support, weights), Support(found))
+            _descend(step, support, weights, found, of_found)
+        keep_better(labels, risks, found, of_found)
 
 
 def _descend(risk: Risk, support: Support, weights: Any, labels: np.ndarray, risks: np.ndarray) -> None:
@@ -128,30 +155,6 @@ def _descend(risk: Risk, support: Support, weights: Any, labels: np.ndarray, ris
         active, best, of_best = active[improves], best[improves], of_best[improves]
         labels[active, best] ^= 1
         risks[active] = of_best
-
-
-def _shaken(labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A few labels of each prediction changed at random."""
-    shaken = labels.copy()
-    changed = rng.random(labels.shape).argsort(axis=1)[:, :CHANGED_LABELS]
-    shaken[np.arange(len(labels))[:, np.newaxis], changed] ^= 1
-    return shaken
-
-
-def _drawn(support: Support, weights: Any, rng: np.random.Generator) -> np.ndarray:
-    """A label set for each instance, drawn by its weights."""
-    n_instances, n_labelsets = weights.shape
-    if sp.issparse(weights):
-        data, ends = weights.data, weights.indptr[1:]
-        columns = weights.indices
-    else:
-        data, ends = weights.ravel(), n_labelsets * np.arange(1, n_instances + 1)
-        columns = None
-    sums = np.cumsum(data)
-    upper = sums[ends - 1]
-    places = np.searchsorted(sums, np.append(0, upper[:-1]) + rng.random(n_instances) * np.diff(upper, prepend=0))
-    places = np.minimum(places, ends - 1)
-    return support.labelsets[places % n_labelsets if columns is None else columns[places]]
 
 
 def _drop_labels(risk: Risk, rows: Rows, labels: np.ndarray, risks: np.ndarray) -> None:

@@ -41,8 +41,10 @@ class Support:
     def _floats(self) -> np.ndarray:
         return self.labelsets.astype(float)
 
-    def products(self, weights: Any) -> np.ndarray:
-        """``weights @ labelsets``: the weight that falls on each label, of a dense or sparse matrix."""
+    def products(self, weights: Any, labels: list[int] | None = None) -> np.ndarray:
+        """``weights @ labelsets``: the weight that falls on each label (of some), of a dense or sparse matrix."""
+        if labels is not None:
+            return np.asarray(weights @ self.labelsets[:, labels].astype(float))
         if self.labelsets.size <= BLOCK_ENTRIES:
             return np.asarray(weights @ self._floats)
         step = max(1, BLOCK_ENTRIES // len(self))
@@ -84,8 +86,8 @@ class Rows(Protocol):
     def total(self, values: np.ndarray) -> np.ndarray:
         """Weighted sum over the entries of each instance."""
 
-    def by_label(self, values: np.ndarray | float) -> np.ndarray:
-        """Weighted sum over the entries of each instance whose label set has label i, for every i."""
+    def by_label(self, values: np.ndarray | float, labels: list[int] | None = None) -> np.ndarray:
+        """Weighted sum over the entries of each instance whose label set has label i, for every i (of ``labels``)."""
 
     def histogram(self, counts: np.ndarray, n_bins: int) -> np.ndarray:
         """The weight of each instance's entries by their count, 0, 1, ..., n_bins - 1."""
@@ -120,8 +122,8 @@ class DenseRows:
             return values @ self.weights[0]
         return np.einsum("ij,ij->i", self.weights, values)
 
-    def by_label(self, values: np.ndarray | float) -> np.ndarray:
-        return self.support.products(self.weights * values)
+    def by_label(self, values: np.ndarray | float, labels: list[int] | None = None) -> np.ndarray:
+        return self.support.products(self.weights * values, labels)
 
     def histogram(self, counts: np.ndarray, n_bins: int) -> np.ndarray:
         bins = counts + self.of_instances(n_bins * np.arange(self.n_instances))
@@ -157,11 +159,10 @@ class SparseRows:
     def total(self, values: np.ndarray) -> np.ndarray:
         return np.bincount(self._instances, self.weights.data * values, minlength=self.n_instances)
 
-    def by_label(self, values: np.ndarray | float) -> np.ndarray:
-        scaled = sp.csr_array(
-            (self.weights.data * values, self.weights.indices, self.weights.indptr), self.weights.shape
-        )
-        return self.support.products(scaled)
+    def by_label(self, values: np.ndarray | float, labels: list[int] | None = None) -> np.ndarray:
+        weights = self.weights
+        scaled = sp.csr_array((weights.data * values, weights.indices, weights.indptr), weights.shape)
+        return self.support.products(scaled, labels)
 
     def histogram(self, counts: np.ndarray, n_bins: int) -> np.ndarray:
         bins = counts + self.of_instances(n_bins * np.arange(self.n_instances))
@@ -178,11 +179,22 @@ def make_rows(support: Support, weights: Any) -> Rows:
     return SparseRows(support, weights) if sp.issparse(weights) else DenseRows(support, weights)
 
 
-def instance_blocks(weights: Any) -> Iterator[slice]:
-    """Slices of instances with some ``BLOCK_ENTRIES`` entries each."""
-    n_instances, n_labelsets = weights.shape
-    if sp.issparse(weights):
-        n_labelsets = max(1, weights.nnz // n_instances)
-    step = max(1, BLOCK_ENTRIES // n_labelsets)
-    for start in range(0, n_instances, step):
-        yield slice(start, min(start + step, n_instances))
+def row_blocks(n_rows: int, entries_a_row: int) -> Iterator[slice]:
+    """Slices of rows with some ``BLOCK_ENTRIES`` entries each."""
+    step = max(1, BLOCK_ENTRIES // entries_a_row)
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def instance_blocks(weights: Any, n_labels: int) -> Iterator[slice]:
+    """Slices of instances with some ``BLOCK_ENTRIES`` entries each, and not more predicted labels."""
+    if not sp.issparse(weights):
+        yield from row_blocks(len(weights), max(n_labels, weights.shape[1]))
+        return
+    for rows in row_blocks(weights.shape[0], n_labels):
+        start = rows.start
+        while start < rows.stop:
+            full = np.searchsorted(weights.indptr, weights.indptr[start] + BLOCK_ENTRIES, side="right") - 1
+            stop = min(rows.stop, max(start + 1, int(full)))
+            yield slice(start, stop)
+            start = stop

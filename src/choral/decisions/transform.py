@@ -20,7 +20,7 @@ from choral.decisions.decision import Decision, proven
 from choral.decisions.label_distribution import MOST_DENSE_LABELS, LabelDistribution
 from choral.decisions.risks.relevance import relevance_scales
 from choral.decisions.risks.table import loss_table
-from choral.decisions.support import instance_blocks
+from choral.decisions.support import row_blocks
 from choral.decisions.ties import TOLERANCE, first_in_order
 from choral.measures import CountingMeasure, RelevanceMeasure
 
@@ -54,7 +54,7 @@ def transform(distribution: LabelDistribution, measures: Sequence[AnyMeasure]) -
     least = [np.empty(shape[0]) for _ in measures]
     sizes = set_sizes(n_labels).astype(np.uint8)
     index = distribution.support.index()
-    for block in instance_blocks(np.broadcast_to(0, (shape[0], 1 << n_labels))):
+    for block in row_blocks(shape[0], 1 << n_labels):
         spectrum = _spectrum(distribution.weights[block], index, sizes)
         for number, risks in enumerate(risks_of):
             for row, of_row in zip(range(block.start, block.stop), risks(spectrum), strict=True):
@@ -119,7 +119,7 @@ def _(measure: RelevanceMeasure, n_labels: int) -> Risks:
     def risks(spectrum: Spectrum) -> np.ndarray:  # in place where it can be: with 22 labels an array has 32 MiB
         sizes = spectrum.sizes
         scaled = spectrum.dense / scales[sizes]
-        scaled[:, -1] = 0  # where all labels are relevant, it is the base measure itself
+        scaled[:, [0, -1]] = 0  # where no label or every label is relevant, it is the base measure itself
         before = hadamard_transform(scaled * (sizes - float(n_labels)))
         before *= of_shares[sizes]
         scaled = hadamard_transform(scaled)
@@ -130,7 +130,8 @@ def _(measure: RelevanceMeasure, n_labels: int) -> Risks:
         scaled = _back(scaled)
         scaled *= sizes
         worth += scaled
-        worth += spectrum.dense[:, -1:] * measure.base.values(n_labels)[sizes]
+        worth += spectrum.dense[:, :1] * values[sizes]
+        worth += spectrum.dense[:, -1:] * values[n_labels - sizes]
         return np.subtract(1, worth, out=worth)
 
     return risks

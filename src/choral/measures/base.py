@@ -59,7 +59,8 @@ class Value:
     def _freeze(self, **fields: Any) -> None:
         for name, field in fields.items():
             if isinstance(field, np.ndarray):
-                field = field + 0  # a copy of our own, without negative zeros: equal values have equal bytes
+                # A copy of our own, without negative zeros: equal values have equal bytes.
+                field = field + 0 if field.dtype.kind == "f" else field.copy()
                 field.flags.writeable = False
             object.__setattr__(self, name, field)
 

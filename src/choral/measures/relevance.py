@@ -1,10 +1,10 @@
 """Relevance weighting: being right on relevant labels counts more (or less) than on irrelevant ones."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from choral._validation import LARGEST_WEIGHT
 from choral.measures.base import ROUNDING, reversed_sums
 from choral.measures.counting import AtLeastMeasure
 from choral.measures.tabulated import CountingMeasure
@@ -46,8 +46,8 @@ class RelevanceMeasure:
         if not isinstance(self.base, CountingMeasure):
             raise TypeError(f"base must be a counting measure; got {self.base!r}.")
         object.__setattr__(self, "beta", float(self.beta))
-        if not -1 <= self.beta < math.inf:
-            raise ValueError(f"beta must be finite and at least -1; got {self.beta}.")
+        if not -1 <= self.beta <= LARGEST_WEIGHT:
+            raise ValueError(f"beta must be finite and at least -1 (at most {LARGEST_WEIGHT:g}); got {self.beta}.")
         if type(self.base) is CountingMeasure:
             self.check_n_labels(self.base._values.size - 1)
         elif isinstance(self.base, AtLeastMeasure):

@@ -22,7 +22,7 @@ def make_risk(measure: Any, n_labels: int) -> Risk:
     return TableRisk(measure, n_labels)
 
 
-make_risk.register(CountingMeasure, CountingRisk)
+make_risk.register(CountingMeasure, CountingRisk.of_measure)
 make_risk.register(AdditiveMeasure, AdditiveRisk)
 make_risk.register(MoebiusMeasure, MoebiusRisk)
 make_risk.register(RelevanceMeasure, RelevanceRisk)

@@ -31,6 +31,10 @@ class Risk(ABC):
     def flips(self, rows: Rows, predictions: Support) -> np.ndarray:
         """Expected loss after changing each single label of each prediction, of shape (n_instances, n_labels)."""
 
+    def guides(self) -> list["Risk"]:
+        """Smoother risks, to be descended on before this one."""
+        return []
+
     @abstractmethod
     def bound(self, rows: Rows, predictions: Support, decided: Support) -> Bound:
         """A lower bound on the risk of all predictions that agree with these on the decided labels.
@@ -39,9 +43,11 @@ class Risk(ABC):
         """
 
 
-def gains(rows: Rows, decided: Support, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted values by whether a label is in the true label set or not; 0 for labels that are decided."""
-    left = 1 - decided.labelsets
-    ones = rows.by_label(values)
+def gains(
+    rows: Rows, decided: Support, values: np.ndarray, labels: list[int] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted values by whether a label (of some) is in the true label set or not; 0 for labels that are decided."""
+    left = 1 - (decided.labelsets if labels is None else decided.labelsets[:, labels])
+    ones = rows.by_label(values, labels)
     zeros = rows.total(values)[:, np.newaxis] - ones
     return ones * left, zeros.clip(0) * left

@@ -14,18 +14,35 @@ from choral.decisions.risks.base import Bound, Risk, gains
 from choral.decisions.support import Rows, Support
 from choral.measures import CountingMeasure
 
+NOISE = 1e-14  # in a bound
+
 
 class CountingRisk(Risk):
-    """Expected loss under a counting measure."""
+    """Expected loss from a table by the number of wrong labels, which belongs to a convex v or not."""
 
-    def __init__(self, measure: CountingMeasure, n_labels: int):
-        self.n_labels = n_labels
-        self.losses = measure.deficits(n_labels)
-        self.is_convex = measure.is_convex(n_labels)
+    def __init__(self, losses: np.ndarray, *, is_convex: bool):
+        self.n_labels = losses.size - 1
+        self.losses = losses
+        self.is_convex = is_convex
         # One label nearer, and from there to one farther. At both ends no such label is left: never used there.
         self._nearer = np.append(self.losses[:1], self.losses[:-1])
         self._spread = np.append(self.losses[1:], self.losses[-1]) - self._nearer
         self._slacks = lru_cache(maxsize=None)(self._slacks_of_chords)
+
+    @classmethod
+    def of_measure(cls, measure: CountingMeasure, n_labels: int) -> "CountingRisk":
+        """The risk under a counting measure."""
+        rises = np.diff(measure.weights(n_labels))
+        # Hardly any rise is allowed: what a chord may lie above the loss adds up over all labels.
+        return cls(measure.deficits(n_labels), is_convex=bool((rises <= NOISE / n_labels**2).all()))
+
+    def guides(self) -> list[Risk]:
+        """Where v jumps, single changes see no slope: averages over more and fewer errors lead there."""
+        return [] if self.is_convex else [self._smoothed(width) for width in (4, 2, 1)]
+
+    def _smoothed(self, width: int) -> "CountingRisk":
+        weights = np.array([comb(2 * width, i) for i in range(2 * width + 1)]) / 4**width
+        return CountingRisk(np.convolve(np.pad(self.losses, width, mode="edge"), weights, "valid"), is_convex=False)
 
     def pair_losses(self, support: Support, candidates: Support) -> np.ndarray:
         return self.losses[count_differences(support.words[:, np.newaxis], candidates.words)]

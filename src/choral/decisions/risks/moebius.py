@@ -29,15 +29,18 @@ class MoebiusRisk(Risk):
         return risks
 
     def flips(self, rows: Rows, predictions: Support) -> np.ndarray:
-        after = np.repeat(self.risks(rows, predictions)[:, np.newaxis], predictions.n_labels, axis=1)
+        risks = np.zeros((len(predictions), 1))
+        changes = np.zeros(predictions.labelsets.shape)
         for labels, mass in self.terms:
             wrong = rows.differences(predictions, rows.support.mask(labels))
-            broken = rows.total((wrong == 0).astype(float))[:, np.newaxis]
+            risks += mass * rows.total((wrong > 0).astype(float))[:, np.newaxis]
+            broken = rows.total((wrong == 0).astype(float))[:, np.newaxis]  # by any change
             single = (wrong == 1).astype(float)  # mended by changing the label that is wrong
-            in_truth = rows.by_label(single)[:, labels]
-            mended = np.where(predictions.labelsets[:, labels], rows.total(single)[:, np.newaxis] - in_truth, in_truth)
-            after[:, labels] += mass * (broken - mended)
-        return after
+            in_truth = rows.by_label(single, labels)
+            in_vain = rows.total(single)[:, np.newaxis] - in_truth
+            mended = np.where(predictions.labelsets[:, labels], in_vain, in_truth)
+            changes[:, labels] += mass * (broken - mended)
+        return risks + changes
 
     def bound(self, rows: Rows, predictions: Support, decided: Support) -> Bound:
         """The chord bound of each set by itself where no mass is negative; else, all that is not decided matches."""
@@ -48,9 +51,9 @@ class MoebiusRisk(Risk):
             wrong = rows.differences(predictions, mask) > 0
             risks += mass * rows.total(wrong.astype(float))
             left = np.maximum(len(labels) - decided.labelsets[:, labels].sum(axis=1, dtype=np.intp), 1)
-            gain = gains(rows, decided, ~wrong / rows.of_instances(left))
-            ones[:, labels] += mass * gain[0][:, labels]
-            zeros[:, labels] += mass * gain[1][:, labels]
+            gain = gains(rows, decided, ~wrong / rows.of_instances(left), labels)
+            ones[:, labels] += mass * gain[0]
+            zeros[:, labels] += mass * gain[1]
         if self.is_mixture:
             risks += np.minimum(ones, zeros).sum(axis=1)
         return Bound(risks, ones, zeros)

@@ -71,15 +71,11 @@ class RelevanceRisk(Risk):
         return Bound(np.maximum(rows.total(certain), self._line_bound(rows, predictions, decided)), ones, zeros)
 
     def _line_bound(self, rows: Rows, predictions: Support, decided: Support) -> np.ndarray:
-        sizes = rows.support.sizes
-        price = np.where(sizes == self.n_labels, 1 / (1 + self.beta) if self.beta > -1 else 1.0, 1 / self.scales[sizes])
-        price = rows.of_labelsets(price / self.n_labels)
-        of_ones = rows.by_label(price)
-        if self.beta > -1:
-            missing = (1 + self.beta) * of_ones
-        else:  # a relevant label costs nothing, but where all labels are relevant, each costs 1 / K
-            missing = rows.by_label(rows.of_labelsets((sizes == self.n_labels) / self.n_labels))
-        adding = rows.total(price)[:, np.newaxis] - of_ones
+        all_relevant = rows.support.sizes == self.n_labels  # there each label costs 1 / K, whatever beta is
+        prices = 1 / (self.n_labels * self.scales[rows.support.sizes])
+        missing = rows.by_label(rows.of_labelsets(np.where(all_relevant, prices, (1 + self.beta) * prices)))
+        prices = rows.of_labelsets(np.where(all_relevant, 0, prices))
+        adding = (rows.total(prices)[:, np.newaxis] - rows.by_label(prices)).clip(0)
         chosen = np.where(predictions.labelsets, adding, missing)
         return np.where(decided.labelsets, chosen, np.minimum(adding, missing)).sum(axis=1)
 
