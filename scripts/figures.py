@@ -1,7 +1,8 @@
 """Draw the figures of the README: ``python scripts/figures.py [FOLDER]``, by default ``docs/figures``.
 
-The data are handwritten digits whose labels are the segments of a seven-segment display; the models are those of
-``scripts/demo.py``: one decision tree per label against one tree for whole label sets.
+The data of the curves are handwritten digits whose labels are the segments of a seven-segment display; the models are
+those of ``scripts/demo.py``: one decision tree per label against one tree for whole label sets. The decisions are those
+for ``docs/examples/five_labels.csv``.
 """
 
 import sys
@@ -11,10 +12,13 @@ import matplotlib as mpl
 
 mpl.use("Agg")  # files need no window
 import matplotlib.pyplot as plt
+import numpy as np
 
-from choral import PolynomialMeasure
-from choral.displays import ChoquetDisplay, LossCurveDisplay, PairwiseDisplay
+from choral import LabelDistribution, PolynomialMeasure
+from choral.displays import ChoquetDisplay, DecisionDisplay, LossCurveDisplay, PairwiseDisplay
 from demo import predict
+
+FIVE_LABELS = Path(__file__).parents[1] / "docs" / "examples" / "five_labels.csv"
 
 
 def draw_curves():
@@ -35,10 +39,27 @@ def draw_integral():
     return ChoquetDisplay([0.9, 0.8, 0.6, 0.3], PolynomialMeasure(2), label_names=names).plot().figure_
 
 
+def draw_decisions():
+    """Expected losses of the best prediction and of the two modes, with the labels of the best below its curve."""
+    *names, _ = FIVE_LABELS.read_text().splitlines()[0].split(",")
+    table = np.loadtxt(FIVE_LABELS, delimiter=",", skiprows=1)
+    display = DecisionDisplay.from_distribution(LabelDistribution(table[:, :-1], table[:, -1]))
+    figure, ax = plt.subplots(figsize=(6.2, 3.8), layout="constrained")
+    display.plot(ax)
+    optimal = display.optimal
+    for k, risk, labels in zip(optimal.parameters, optimal.risk[:, 0], optimal.labels[:, 0], strict=True):
+        text = "\n".join(name for name, label in zip(names, labels, strict=True) if label)
+        align = {"ha": "left" if k == 1 else "center", "va": "top"}  # the first is beside the axis
+        look = {"fontsize": "small", "color": display.lines_[0].get_color(), **align}
+        ax.annotate(text, (k, risk), (0, -9), textcoords="offset points", **look)
+    ax.set_title("What to predict depends on the loss", loc="left", fontsize="medium")
+    return figure
+
+
 def main():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/figures")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, draw in (("curves", draw_curves), ("integral", draw_integral)):
+    for name, draw in (("curves", draw_curves), ("integral", draw_integral), ("decisions", draw_decisions)):
         figure = draw()
         figure.savefig(folder / f"{name}.png", dpi=200, metadata={"Software": None})
         plt.close(figure)

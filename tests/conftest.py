@@ -21,3 +21,13 @@ def reference_folder():
             pytest.fail("the published figures must be at ../shared/reference: CHORAL_REQUIRE_REFERENCE is set")
         pytest.skip("the published figures are not at ../shared/reference")
     return folder
+
+
+@pytest.fixture
+def plt():
+    """Pyplot without a window; all figures are closed in the end."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    yield pyplot
+    pyplot.close("all")

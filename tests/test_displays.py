@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from choral import (
     loss_curve,
 )
 from choral.displays import ChoquetDisplay, LossCurveDisplay, PairwiseDisplay
+from drawings import boxes, inside_figure, overlapping, texts
 
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
 Y_TRUE = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0]])
@@ -31,53 +31,9 @@ Y_FIRST = np.array([[1, 0, 0], [0, 1, 1], [1, 1, 0]])
 Y_SECOND = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 1]])
 
 
-@pytest.fixture
-def plt():
-    """Pyplot without a window; all figures are closed in the end."""
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    yield pyplot
-    pyplot.close("all")
-
-
 def curve(losses, name=None, family="binomial", parameters=None, n_labels=None):
     parameters = range(1, len(losses) + 1) if parameters is None else parameters
     return LossCurve(family, list(parameters), losses, n_labels=n_labels or len(losses), name=name)
-
-
-def texts(ax):
-    """Everything written in the axes, ticks and legend included."""
-    ax.figure.draw_without_rendering()
-    legend = ax.get_legend()
-    written = [*ax.texts, *ax.get_xticklabels(), *(legend.get_texts() if legend else [])]
-    return [text.get_text() for text in written]
-
-
-def boxes(ax):
-    """Boxes of the notes in the axes and of its legend, in pixels."""
-    from matplotlib.text import Text
-
-    ax.figure.draw_without_rendering()
-    legend = ax.get_legend()
-    written = [*ax.texts, *(legend.get_texts() if legend else [])]
-    return [Text.get_window_extent(text) for text in written]  # without the lines that lead to annotations
-
-
-def inside_figure(ax):
-    """Whether all that is written lies within the figure, labels of the axes included."""
-    ax.figure.draw_without_rendering()
-    whole, (low, high) = ax.figure.bbox, ax.get_tightbbox().get_points()
-    return bool((low >= whole.min - 1).all() and (high <= whole.max + 1).all())
-
-
-def overlapping(boxes):
-    """Pairs of boxes that share more than a rim of one pixel."""
-    return [
-        (a, b)
-        for a, b in combinations(boxes, 2)
-        if min(a.x1, b.x1) - max(a.x0, b.x0) > 1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 1
-    ]
 
 
 def test_importing_displays_needs_no_matplotlib():

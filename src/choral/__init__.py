@@ -50,7 +50,7 @@ from choral.scoring import make_scorer
 __version__ = "0.1.0"
 
 SUBPACKAGES = ("datasets", "displays")  # imported when they are asked for: choral stays light
-DISPLAYS = ("ChoquetDisplay", "LossCurveDisplay", "PairwiseDisplay")  # likewise
+DISPLAYS = ("ChoquetDisplay", "DecisionDisplay", "LossCurveDisplay", "PairwiseDisplay")  # likewise
 
 __all__ = [
     "AdditiveMeasure",

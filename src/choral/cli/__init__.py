@@ -10,12 +10,16 @@ import typer
 
 import choral
 from choral.cli.console import CommandGroup
-from choral.cli.evaluate import EPILOG, evaluate_files
+from choral.cli.decide import EPILOG as DECIDE_EPILOG
+from choral.cli.decide import decide_file
+from choral.cli.evaluate import EPILOG as EVALUATE_EPILOG
+from choral.cli.evaluate import evaluate_files
 
 __all__ = ["app"]
 
 app = typer.Typer(cls=CommandGroup, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command("evaluate", epilog=EPILOG)(evaluate_files)
+app.command("evaluate", epilog=EVALUATE_EPILOG, short_help="Compare predictions with the truth.")(evaluate_files)
+app.command("decide", epilog=DECIDE_EPILOG, short_help="Find the prediction with the least expected loss.")(decide_file)
 
 
 def _print_version(wanted: bool) -> None:

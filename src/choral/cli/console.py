@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from choral._text import printable
 
+Show = Callable[[int, int, str], None]  # done, of how many, with what
 UsageError: Any = typer.BadParameter.__base__  # click's, be it a package of its own or a part of typer
 
 
@@ -87,7 +88,7 @@ def warnings_in_one_line() -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
+def progress_bar() -> Iterator[Show]:
     """A bar on stderr that leaves no trace, and only where somebody can see it."""
     console = Console(stderr=True)
     if not console.is_terminal:

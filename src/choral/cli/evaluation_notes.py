@@ -1,9 +1,8 @@
 """What to read from the table of ``choral evaluate``, and how sure that is."""
 
-import math
-
 import numpy as np
 
+from choral.cli.wording import describe_parameter
 from choral.evaluation import Evaluation, Summary, first_best
 from choral.label_files.wording import counted
 from choral.measures.base import ROUNDING
@@ -68,7 +67,5 @@ def _evidence(evaluation: Evaluation, parameter: float) -> str:
 
 
 def _describe(evaluation: Evaluation, parameter: float) -> str:
-    family = get_family(evaluation.family)
-    subset = evaluation.n_labels if family.name == "binomial" else math.inf
-    end = " (Hamming)" if parameter == 1 else " (subset 0/1)" if parameter == subset else ""
-    return f"{family.symbol}={parameter:.15g}{end}"
+    symbol = get_family(evaluation.family).symbol
+    return f"{symbol}={describe_parameter(evaluation.family, parameter, evaluation.n_labels)}"

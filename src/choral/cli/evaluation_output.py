@@ -1,29 +1,20 @@
-"""What ``choral evaluate`` leaves: a table with notes on the screen, a CSV file, a plot."""
+"""What ``choral evaluate`` leaves: a table with notes on the screen, rows of a CSV file, a plot."""
 
-import csv
-import io
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from choral._optional import require
-from choral._outputs import replacing
 from choral.cli.evaluation_notes import make_notes
+from choral.cli.tables import new_console, new_table, print_sentences, print_table, table_width
 from choral.evaluation import Evaluation
 from choral.measures.base import ROUNDING
 
-PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
-
-def write_csv(evaluation: Evaluation, path: Path) -> None:
-    """Write one line per curve and parameter, with the interval of the difference to the best."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["model", "family", "parameter", "loss", "difference", "lower", "upper"])
+def csv_rows(evaluation: Evaluation) -> Iterator[list[Any]]:
+    """One line per curve and parameter, with the interval of the difference to the best; the header first."""
+    yield ["model", "family", "parameter", "loss", "difference", "lower", "upper"]
     for name, curve in evaluation.curves.items():
         columns = [curve.parameters, curve.losses]
         if evaluation.differences is not None and name in evaluation.differences:
@@ -31,38 +22,24 @@ def write_csv(evaluation: Evaluation, path: Path) -> None:
             columns += [difference.estimate, difference.lower, difference.upper]
         for numbers in zip(*columns, strict=True):
             missing = [""] * (5 - len(numbers))
-            writer.writerow([name, evaluation.family, *map(str, numbers), *missing])
-    with replacing(path) as file:
-        file.write(text.getvalue().encode())
+            yield [name, evaluation.family, *map(str, numbers), *missing]
 
 
-def write_plot(evaluation: Evaluation, path: Path) -> None:
-    """Draw all curves on one pair of axes."""
-    require("matplotlib", "plot").use("Agg")  # a file needs no window
+def make_display(evaluation: Evaluation) -> Any:
+    """All curves, to be drawn on one pair of axes."""
     from choral.displays import LossCurveDisplay
 
-    display = LossCurveDisplay.from_curves(evaluation.curves, baseline=evaluation.baseline)
-    figure: Any = display.plot().figure_
-    with replacing(path) as file:
-        figure.savefig(file, format=path.suffix[1:].lower(), dpi=200)
-    require("matplotlib.pyplot", "plot").close(figure)  # pyplot would keep it for ever
+    return LossCurveDisplay.from_curves(evaluation.curves, baseline=evaluation.baseline)
 
 
 def print_evaluation(evaluation: Evaluation, n_bootstrap: int) -> None:
     """Print the table of losses, then what to read from it."""
-    console = Console(highlight=False)
+    console = new_console()
     table = make_table(evaluation)
-    if console.is_terminal and _width(table) > console.width:
-        table = min(table, make_table(evaluation, row_per_loss=True), key=_width)
-    # a table is never narrower than its numbers: rich would leave some out, a terminal just breaks the lines
-    Console(highlight=False, width=max(console.width, _width(table))).print(table, "")
-    for note in make_notes(evaluation, n_bootstrap):
-        console.print(Text(note))
-
-
-def _width(table: Table) -> int:
-    console = Console(width=10_000)
-    return console.measure(table).maximum
+    if console.is_terminal and table_width(table) > console.width:
+        table = min(table, make_table(evaluation, row_per_loss=True), key=table_width)
+    print_table(table)
+    print_sentences(["", *make_notes(evaluation, n_bootstrap)])
 
 
 def make_table(evaluation: Evaluation, *, row_per_loss: bool = False) -> Table:
@@ -82,7 +59,7 @@ def make_table(evaluation: Evaluation, *, row_per_loss: bool = False) -> Table:
     grid = [[Text("model"), *map(Text, summary.columns)], *rows]
     if row_per_loss:
         grid = [list(column) for column in zip(*grid, strict=True)]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = new_table()
     for index, cell in enumerate(grid[0]):
         table.add_column(cell, justify="right" if index else "left", no_wrap=True, min_width=7)
     for index, cells in enumerate(grid[1:], start=1):

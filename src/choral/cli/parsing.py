@@ -1,8 +1,12 @@
 """Values of options, read here rather than by typer: its words for a wrong one change from version to version."""
 
 import math
+from typing import cast
 
+from choral.decisions.optimal import METHODS, Method
 from choral.measures.families import FAMILIES
+
+LARGEST_SEED = 2**64 - 1
 
 
 def parse_number(option: str, text: str) -> float:
@@ -43,14 +47,22 @@ def parse_count(option: str, text: str, most: int) -> int:
     return number
 
 
-def parse_parameters(text: str) -> list[float]:
-    """Read numbers separated by commas.
+def parse_seed(text: str) -> int:
+    """Read the seed of a random generator."""
+    return parse_count("--seed", text, LARGEST_SEED)
+
+
+def parse_parameters(texts: list[str] | None) -> list[float] | None:
+    """Read numbers separated by commas, from an option that may be repeated or left out.
 
     Examples
     --------
-    >>> parse_parameters("1, 2.5,inf")
+    >>> parse_parameters(["1, 2.5", "inf"])
     [1, 2.5, inf]
     """
+    if not texts:
+        return None
+    text = ",".join(texts)
     try:
         numbers = [float(cell) for cell in text.split(",")]
     except ValueError:
@@ -70,3 +82,17 @@ def parse_family(text: str) -> str:
     if text not in FAMILIES:
         raise ValueError(f"--family must be {' or '.join(FAMILIES)}; got {text!r}.")
     return text
+
+
+def parse_method(text: str) -> Method:
+    """Read the name of a way to find optimal predictions.
+
+    Examples
+    --------
+    >>> parse_method("guess")
+    Traceback (most recent call last):
+    ValueError: --method must be auto, closed_form, transform, branch_and_bound or search; got 'guess'.
+    """
+    if text not in METHODS:
+        raise ValueError(f"--method must be {', '.join(METHODS[:-1])} or {METHODS[-1]}; got {text!r}.")
+    return cast(Method, text)

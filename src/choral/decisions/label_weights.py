@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._kernels.words import pack_words
-from choral._validation import check_array, check_matrix, check_vector, refuse_entry_where, refuse_where
+from choral._validation import LARGEST_WEIGHT, check_array, check_matrix, check_vector, refuse_entry_where, refuse_where
 
 EXACT = 1e-14  # a sum this near to 1 is left alone: dividing by it once more would change the last bits
 
@@ -24,15 +24,15 @@ def check_weights(probabilities: Any, n_labelsets: int) -> tuple[Any, bool]:
     weights = check_matrix(name, probabilities) if has_instances else check_vector(name, probabilities)[np.newaxis]
     if weights.shape[1] != n_labelsets:
         raise ValueError(f"{name} must have one entry for each of {n_labelsets} label sets; got {weights.shape[1]}.")
-    rule, most = f"{name} must lie in [0, 1]", 1 + tolerance
+    rule = f"{name} must be finite and non-negative"
     if sp.issparse(weights):
         weights = sp.csr_array(weights, dtype=float, copy=True)
-        refuse_entry_where(rule, name, weights, ~((weights.data >= 0) & (weights.data <= most)))
+        refuse_entry_where(rule, name, weights, ~((weights.data >= 0) & (weights.data <= LARGEST_WEIGHT)))
         weights.eliminate_zeros()
     else:
-        wrong = ~((weights >= 0) & (weights <= most))
-        refuse_where(rule, name, *((weights, wrong) if has_instances else (weights[0], wrong[0])))
         weights = weights.astype(float)
+        wrong = ~((weights >= 0) & (weights <= LARGEST_WEIGHT))
+        refuse_where(rule, name, *((weights, wrong) if has_instances else (weights[0], wrong[0])))
     return _normalised(weights, has_instances, tolerance), has_instances
 
 

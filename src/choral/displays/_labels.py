@@ -31,7 +31,7 @@ def spread(positions: np.ndarray, gap: float, low: float, high: float) -> np.nda
     """
     from scipy.optimize import isotonic_regression  # a tenth of a second that only drawing should cost
 
-    order = np.argsort(positions, kind="stable")
+    order = np.argsort(positions.round(9), kind="stable")  # noise does not order what ends at one point
     steps = gap * np.arange(positions.size)
     nearest = isotonic_regression(positions[order] - steps).x
     placed = np.empty(positions.size)

@@ -1,4 +1,4 @@
-"""Legends for names that do not fit at the ends of lines."""
+"""Legends for names that do not fit at the ends of lines, and for what marks mean."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,8 @@ LOOK: dict[str, Any] = {
 INSIDE: dict[str, Any] = {"loc": "lower right", "framealpha": 0.8, "edgecolor": "none"}  # where rising curves are least
 MOST_INSIDE = 0.75  # of the width of the axes
 
+Keys = Sequence[tuple[Any, Sequence[str]]]  # marks, and what each means, from many words to few
+
 
 def write_legend(ax: "Axes", lines: Sequence["Line2D"], names: Sequence[str], *, grow: bool) -> None:
     """Write the names below the axes where the figure makes room, else inside; our own figure grows by their height."""
@@ -37,6 +39,28 @@ def write_legend(ax: "Axes", lines: Sequence["Line2D"], names: Sequence[str], *,
     if grow:
         figure = ax.figure.figure
         figure.set_figheight(figure.get_figheight() + legend.get_window_extent().height / figure.dpi)
+
+
+def write_keys(ax: "Axes", keys: Keys) -> None:
+    """Say inside the axes what marks mean, in the first words that fit, where curves and their names leave room."""
+    if not keys:
+        return
+    marks, texts = zip(*keys, strict=True)
+    for words in zip(*texts, strict=True):
+        legend = ax.legend(marks, words, **{**LOOK, **INSIDE, "handlelength": 1.2})
+        legend.set_label(labels.OURS)
+        box = legend.get_window_extent()
+        if box.width <= MOST_INSIDE * ax.bbox.width:
+            break
+    if _is_taken(ax, box):
+        legend.set_loc("best")
+
+
+def _is_taken(ax: "Axes", box: Any) -> bool:
+    """Whether there are lines or texts in a box."""
+    paths = [line.get_transform().transform_path(line.get_path()) for line in ax.lines]
+    texts = [text.get_window_extent() for text in ax.texts]
+    return any(path.intersects_bbox(box, filled=False) for path in paths) or box.count_overlaps(texts) > 0
 
 
 def height_below(ax: "Axes", names: Sequence[str]) -> float:

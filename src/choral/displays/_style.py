@@ -15,6 +15,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 DASHES = ("-", (0, (5, 1.2)), (0, (1.2, 1)), (0, (5, 1, 1, 1)))
 GREY = "#767676"
 BASELINE = {"color": GREY, "linestyle": "--", "marker": ".", "zorder": 1.5}
+BAND: dict[str, Any] = {"alpha": 0.18, "linewidth": 0}
 SMALL = "small"  # relative to the user's font.size
 
 

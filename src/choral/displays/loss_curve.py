@@ -2,16 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from choral._validation import check_vector
 from choral.curves import LossCurve
-from choral.displays import _labels as labels
 from choral.displays import _style as style
-from choral.displays._legend import height_below, write_legend
+from choral.displays._curve_lines import SIZE, curves_on, draw_curves, next_looks, settle_axes, write_names
 from choral.displays._parameter_axis import ParameterAxis
 from choral.profiles import ErrorProfile, profiles_by_name
 
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
-
-MOST_LEGEND_HEIGHT = 0.35  # of the height of axes that are not ours to make taller
 
 
 class LossCurveDisplay:
@@ -71,7 +67,7 @@ class LossCurveDisplay:
         bands: Sequence[tuple[Any, Any] | None] | None = None,
         baseline: str | None = None,
     ):
-        self.curves = _check_curves(curves)
+        self.curves = check_curves(curves)
         self.names = tuple(curve.name or f"curve {i}" for i, curve in enumerate(self.curves, start=1))
         if baseline is not None and baseline not in self.names:
             raise ValueError(f"baseline must be one of {', '.join(map(repr, self.names))}; got {baseline!r}.")
@@ -151,68 +147,22 @@ class LossCurveDisplay:
             Itself.
         """
         own_figure = ax is None
-        ax = style.new_axes(4.8, 3.2) if own_figure else style.check_axes(ax)
-        family = self.curves[0].family
-        ax.set_xscale("log" if family == "polynomial" else "linear")
+        ax = style.new_axes(*SIZE) if own_figure else style.check_axes(ax)
         self.ax_, self.figure_ = ax, ax.figure
         axis = ParameterAxis(self.curves)
-        self.lines_ = self._draw_lines(ax, axis, style.line_properties(line_kwargs))
-        style.tidy(ax)
-        labels.label_axis(ax.yaxis, [f"{family} loss"])
-        self._place_names(ax, axis, grow=own_figure)
+        self.lines_ = draw_curves(ax, axis, self.curves, self._looks(ax, line_kwargs), self.bands)
+        settle_axes(ax, axis, [f"{axis.family} loss"])
+        if len(curves_on(ax)) > 1 or self.curves[0].name is not None:
+            write_names(ax, axis, grow=own_figure)
         return self
 
-    def _draw_lines(self, ax: "Axes", axis: ParameterAxis, line_kwargs: dict[str, Any]) -> list["Line2D"]:
-        lines: list[Line2D] = []
-        before = _curves_on(ax)
-        styles = map(style.line_style, count(sum(line.get_color() != style.GREY for line in before)))
-        for index, (curve, name, band) in enumerate(zip(self.curves, self.names, self.bands, strict=True)):
-            look = style.BASELINE if name == self.baseline else next(styles)
-            x, y = axis.with_gap(curve.parameters, curve.losses)
-            marks = axis.marks(x, index / len(self.curves))
-            label = labels.plain(curve.name or f"curve {len(before) + index + 1}")
-            look = {"markevery": marks, "clip_on": False, "label": label, **look, **line_kwargs}
-            lines += ax.plot(x, y, **look)
-            if band is not None:
-                lower, upper = (axis.with_gap(curve.parameters, edge)[1] for edge in band)
-                ax.fill_between(x, lower, upper, color=lines[-1].get_color(), alpha=0.18, linewidth=0)
-        return lines
-
-    def _place_names(self, ax: "Axes", axis: ParameterAxis, *, grow: bool) -> None:
-        """Set the limits, then write the names of all curves on these axes where they fit."""
-        ax.set_ylim(0, 1.04 * ax.dataLim.y1 if ax.dataLim.y1 > 0 else 1)
-        labels.remove_names(ax)
-        axis.set_limits(ax, 0.0)
-        style.settle(ax)
-        axis.set_limits(ax, 0.0)  # its label fits the size that the axes have now
-        lines = sorted(_curves_on(ax), key=lambda line: -np.asarray(line.get_ydata())[-1])
-        names = [str(line.get_label()) for line in lines]
-        if len(lines) == 1 and self.curves[0].name is None:
-            return
-        short = [labels.shortened(name, 16) for name in names]
-        fit = labels.fitting_size(ax, names)
-        if fit is None and not (grow or _has_room_below(ax, names)):
-            fit = labels.fitting_size(ax, short)
-            names = short if fit else names
-        if fit is None:
-            write_legend(ax, lines, names, grow=grow)
-            return
-        fontsize, room = fit
-        axis.set_limits(ax, room)
-        labels.label_ends(ax, lines, names, fontsize=fontsize)
+    def _looks(self, ax: "Axes", line_kwargs: dict[str, Any]) -> list[dict[str, Any]]:
+        looks, line_kwargs = next_looks(ax), style.line_properties(line_kwargs)
+        return [{**(style.BASELINE if name == self.baseline else next(looks)), **line_kwargs} for name in self.names]
 
 
-def _curves_on(ax: "Axes") -> list["Line2D"]:
-    """The lines of this and of earlier displays, known by their chosen markers."""
-    return [line for line in ax.lines if line.get_markevery() is not None]
-
-
-def _has_room_below(ax: "Axes", names: Sequence[str]) -> bool:
-    """Whether a legend below axes that are not ours to make taller leaves enough of them."""
-    return style.makes_room(ax) and height_below(ax, names) <= MOST_LEGEND_HEIGHT
-
-
-def _check_curves(curves: Sequence[LossCurve]) -> tuple[LossCurve, ...]:
+def check_curves(curves: Sequence[LossCurve]) -> tuple[LossCurve, ...]:
+    """Refuse no curves at all, and curves that do not go on one pair of axes."""
     if not len(curves):
         raise ValueError("a LossCurveDisplay needs at least one curve; got none.")
     for curve in curves:
