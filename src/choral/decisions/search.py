@@ -79,9 +79,9 @@ def _search_block(
     extra: list[np.ndarray],
     restarts: list[Restart],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    labels, risks = _best_candidates(risk, support, weights, candidates)
+    labels, risks, least = _best_candidates(risk, support, weights, candidates)
     if support.n_labels <= MOST_ENUMERATED:
-        return labels, risks, risks
+        return labels, risks, least
     bounds = root_bound(risk, make_rows(support, weights))
     for starts in extra:
         _try_starts(risk, support, weights, labels, risks, starts)
@@ -107,8 +107,8 @@ def root_bound(risk: Risk, rows: Rows) -> np.ndarray:
 
 def _best_candidates(
     risk: Risk, support: Support, weights: Any, candidates: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The best candidate of each instance, and its risk: one matrix product."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The best candidate of each instance, its risk, and the least risk of all candidates: one matrix product."""
     if support.n_labels <= MOST_ENUMERATED:
         pool = members_table(np.arange(1 << support.n_labels), support.n_labels)
     else:
@@ -118,7 +118,7 @@ def _best_candidates(
         if candidates is not None:
             pool, _ = distinct_rows(np.concatenate([pool, candidates]))
     pool = pool[in_order(pool)]
-    least = np.full(weights.shape[0], np.inf)
+    least = np.full(weights.shape[0], np.inf)  # but for ties
     best = np.zeros(weights.shape[0], dtype=np.intp)
     step = max(1, BLOCK_ENTRIES // max(len(support), weights.shape[0]))
     for first in range(0, len(pool), step):
@@ -128,7 +128,7 @@ def _best_candidates(
         # The pool is in the order in which ties are broken: the first that is good enough is taken.
         best[better] = first + (risks <= lowest[:, np.newaxis] + TOLERANCE).argmax(axis=1)[better]
         least[better] = lowest[better]
-    return pool[best], risk.risks(make_rows(support, weights), Support(pool[best]))
+    return pool[best], risk.risks(make_rows(support, weights), Support(pool[best])), least
 
 
 def _try_starts(
