@@ -21,8 +21,8 @@ test-core: $(VENV)/installed-core-test ## run the tests that need no extras (use
 
 # pyparsing: matplotlib 3.9 knows only the old names of a later one, and warnings are errors in tests.
 test-lowest: $(VENV)/installed-test ## run everything with the oldest dependencies we promise (use a VENV of its own)
-	$(BIN)/python -m pip install --quiet "numpy==2.0.*" "scipy==1.13.*" "scikit-learn==1.5.*" "matplotlib==3.9.*" \
-		"pandas==2.2.*" "pyarrow==16.1.*" "typer==0.16.*" "rich==13.7.*" "pyparsing<3.3"
+	$(BIN)/python -m pip install --quiet "numpy==2.0.*" "scipy==1.13.*" "scikit-learn==1.6.*" "matplotlib==3.9.*" \
+		"pandas==2.2.*" "pyarrow==16.1.*" "typer==0.17.*" "rich==13.7.*" "pyparsing<3.3"
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/installed-dev ## style, types and the order of the layers
