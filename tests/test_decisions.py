@@ -506,8 +506,47 @@ def test_a_curve_says_where_the_prediction_changes():
     assert curve == bayes_curve(EXAMPLE)
     assert hash(curve) == hash(bayes_curve(EXAMPLE))
     assert pickle.loads(pickle.dumps(curve)) == curve
+    assert repr(curve) == "BayesCurve(binomial, 3 parameters, 1 x 3 labels, 3 of 3 proven optimal)"
     with pytest.raises(IndexError):
         curve.changes(instance=1)
+    many = bayes_curve(LabelDistribution(EXAMPLE.labelsets, np.tile(EXAMPLE.probabilities, (2, 1))))
+    assert many.changes(instance=1) == curve.changes()
+    with pytest.raises(ValueError, match=r"changes\(\) describes one instance; say which of 0..1"):
+        many.changes()
+
+
+def test_thousands_of_labels():
+    distribution = LabelDistribution(np.eye(5, 1500, dtype=int), np.full(5, 0.2))
+    assert bayes_optimal(distribution, BinomialMeasure(2), node_limit=50).labels.sum() == 0
+    assert bayes_curve(distribution, parameters=[1, 1500], node_limit=50).exact.all()
+
+
+def test_auto_gives_up_where_branch_and_bound_proves_nothing(monkeypatch):
+    rng = np.random.default_rng(0)
+    distribution = LabelDistribution(rng.integers(2, size=(40, 40)), rng.dirichlet(np.ones(40), size=12))
+    found = bayes_optimal(distribution, BinomialMeasure(4), method="search")
+    monkeypatch.setattr("choral.decisions.optimal.PATIENCE", 2)
+    decision = bayes_optimal(distribution, BinomialMeasure(4), node_limit=250)
+    assert np.flatnonzero(decision.lower_bound > found.lower_bound).tolist() == [0, 1]
+
+
+def test_bounds_rise_along_a_curve():
+    rng = np.random.default_rng(3)
+    distribution = LabelDistribution(rng.integers(2, size=(50, 30)), rng.dirichlet(np.full(50, 0.2), size=4))
+    curve = bayes_curve(distribution, method="search")
+    assert (np.diff(curve.lower_bound, axis=0) >= 0).all()
+    assert (curve.lower_bound <= curve.risk).all()
+
+
+def test_a_curve_of_independent_labels_is_thresholded_but_for_ties():
+    marginals = np.random.default_rng(4).random((20, 9))
+    marginals[3, 2] = 0.5 + 1e-14  # hardly matters
+    distribution = IndependentLabels(marginals)
+    curve = bayes_curve(distribution)
+    for k, labels, risk in zip(range(1, 10), curve.labels, curve.risk, strict=True):
+        expected = bayes_optimal(distribution, BinomialMeasure(k))
+        assert np.array_equal(labels, expected.labels)
+        np.testing.assert_allclose(risk, expected.risk, atol=1e-15)
 
 
 def test_a_curve_reports_progress_and_refuses_nonsense():

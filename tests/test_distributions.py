@@ -168,6 +168,15 @@ def test_the_callers_arrays_are_neither_kept_nor_changed():
         assert distribution.mode().tolist() == [[0, 0, 0], [1, 0, 1]]
 
 
+def test_frames_that_name_label_sets_in_another_order_are_refused():
+    pd = pytest.importorskip("pandas")
+    labelsets = pd.DataFrame(LABELSETS, index=list("xyz"), columns=list("abc"))
+    probabilities = pd.DataFrame(ROWS, columns=list("xyz"))
+    assert LabelDistribution(labelsets, probabilities) == LabelDistribution(LABELSETS, ROWS)
+    with pytest.raises(ValueError, match=r"probabilities\[labelsets.index\] puts them so"):
+        LabelDistribution(labelsets, probabilities[list("zyx")])
+
+
 def test_single_precision_is_welcome():
     weights = np.random.default_rng(0).dirichlet(np.ones(50), size=20).astype(np.float32)
     distribution = LabelDistribution(np.eye(50), weights)
@@ -181,7 +190,11 @@ def test_single_precision_is_welcome():
         (LABELSETS, [0.5, 0.6, -0.1], r"must be finite and non-negative; probabilities\[2\] is -0.1"),
         (LABELSETS, [0.5, np.nan, 0.5], r"must be finite and non-negative; probabilities\[1\] is nan"),
         (LABELSETS, [0.5, np.inf, 0.5], r"must be finite and non-negative; probabilities\[1\] is inf"),
-        (LABELSETS, [0.5, 0.2, 0.2], r"must sum to 1; their sum is 0.9"),
+        (
+            LABELSETS,
+            [0.5, 0.2, 0.2],
+            r"must sum to 1; their sum is 0.9",
+        ),
         (LABELSETS, [[1, 0, 0], [0.5, 0.2, 0.2]], r"must sum to 1 in each row; those in row 1 sum to 0.9"),
         (LABELSETS, [[1, 0, 0], [0.5, 0.7, -0.2]], r"must be finite and non-negative; probabilities\[1, 2\] is -0.2"),
         (

@@ -42,7 +42,7 @@ def take_weights(table: LabelTable, column: str) -> LabelTable:
     if all rows count alike.
     """
     if table.labels is None:
-        hint = "say --samples if all rows count alike"
+        hint = "give it a header that names one, or say --samples if all rows count alike"
         raise ValueError(f"{table.source} has no column names, so no column {quoted(column)}; {hint}.")
     if column not in table.labels:
         hint = "Say --probability COLUMN, or --samples if all rows count alike"

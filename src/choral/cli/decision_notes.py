@@ -46,7 +46,7 @@ def _describe_mode(decisions: Decisions, mode: Mode) -> str:
     labels = list_labels(decisions.names_in(mode.labels), MOST_NAMES)
     if not is_optimal(decisions, mode.curve.losses).all():
         return labels
-    verdict = "optimal for every" if decisions.exact.all() else "nothing better was found for any"
+    verdict = "nothing is better for any" if decisions.exact.all() else "nothing better was found for any"
     return f"{labels}; {verdict} {_symbol(decisions)}"
 
 

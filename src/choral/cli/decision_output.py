@@ -1,6 +1,7 @@
 """What ``choral decide`` leaves: a table with notes on the screen, rows of a CSV file, a plot."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import fill
 from typing import Any
 
 from rich.padding import Padding
@@ -76,6 +77,8 @@ def print_list(rows: Sequence[Row], titles: Sequence[str]) -> None:
     for row in rows:
         losses = ", ".join(f"{title} {loss}" for title, loss in zip(titles[2:], row.losses, strict=True))
         prediction = "as before" if row.prediction == before else row.prediction
-        console.print(Text(f"{symbol}={row.parameters}: {losses}"))
+        console.print(
+            fill(f"{symbol}={row.parameters}: {losses}", console.width, subsequent_indent=" " * 6), markup=False
+        )
         console.print(Padding(Text(prediction), (0, 0, 0, 4), expand=False))
         before = row.prediction

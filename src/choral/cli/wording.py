@@ -43,7 +43,8 @@ def list_labels(names: Sequence[str], most: int | None = None) -> str:
         return "none"
     shown = [_quote_if_needed(printable(name)) for name in names]
     if most is not None:
-        shown = [name if len(name) <= LONGEST else f"{name[:LONGEST]}..." for name in shown[:most]]
+        half = LONGEST // 2  # names often differ in their last letters
+        shown = [name if len(name) <= LONGEST else f"{name[:half]}...{name[-half:]}" for name in shown[:most]]
     left_out = len(names) - len(shown)
     return ", ".join(shown) + (f" and {left_out} more" if left_out else "")
 

@@ -25,11 +25,21 @@ NOISE = 1e-14  # of two bounds that should be equal
 
 
 def branch_and_bound(
-    distribution: LabelDistribution, measure: AnyMeasure, known: Decision, instances: np.ndarray, *, node_limit: int
+    distribution: LabelDistribution,
+    measure: AnyMeasure,
+    known: Decision,
+    instances: np.ndarray,
+    *,
+    node_limit: int,
+    patience: int | None = None,
 ) -> Decision:
-    """Prove or improve the known predictions for these instances, and settle ties that a search may have overlooked."""
+    """Prove or improve the known predictions for these instances, and settle ties that a search may have overlooked.
+
+    With patience, so many instances in a row that are not proven end the work.
+    """
     risk = make_risk(measure, distribution.n_labels)
     labels, risks, bounds = known.labels.copy(), known.risk.copy(), known.lower_bound.copy()
+    failures = 0
     for row in instances:
         weights = _row(distribution.weights, row)
         present = np.flatnonzero(weights)
@@ -38,6 +48,9 @@ def branch_and_bound(
         bound = tree.grow(node_limit)
         labels[row], risks[row] = tree.best()
         bounds[row] = max(bounds[row], bound)
+        failures = failures + 1 if risks[row] - bounds[row] > TOLERANCE else 0
+        if failures == patience:
+            break
     return bounded(labels, risks.clip(0, 1), bounds)
 
 

@@ -6,13 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from choral._validation import check_count
 from choral.curves import LossCurve
 from choral.decisions.base import Distribution
-from choral.decisions.decision import Decision, concatenated
+from choral.decisions.closed_form import closed_form
+from choral.decisions.decision import Decision, bounded, concatenated, proven
+from choral.decisions.independent import IndependentLabels
 from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.optimal import MOST_NODE_STEPS, Method, can_transform, check_decidable, check_random_state, decide
+from choral.decisions.ties import TOLERANCE
 from choral.decisions.transform import transform
-from choral.measures import HammingMeasure
+from choral.measures import CountingMeasure, HammingMeasure
 from choral.measures.base import Value
 from choral.measures.families import get_family
 
@@ -71,8 +75,17 @@ class BayesCurve(Value):
         """Bounds on all expected losses, of shape (n_parameters, n_instances)."""
         return np.stack([decision.lower_bound for decision in self.decisions])
 
-    def changes(self, instance: int = 0) -> list[Change]:
-        """Where the best prediction for an instance changes, and how."""
+    def __repr__(self) -> str:
+        n_instances, n_labels = self.decisions[0].labels.shape
+        size = f"{self.parameters.size} parameters, {n_instances} x {n_labels} labels"
+        return f"BayesCurve({self.family}, {size}, {np.count_nonzero(self.exact)} of {self.exact.size} proven optimal)"
+
+    def changes(self, instance: int | None = None) -> list[Change]:
+        """Where the best prediction for an instance changes, and how; which one must be said if there are several."""
+        n_instances = self.labels.shape[1]
+        if instance is None and n_instances > 1:
+            raise ValueError(f"changes() describes one instance; say which of 0..{n_instances - 1}.")
+        instance = 0 if instance is None else instance
         labels = self.labels[:, instance].astype(int)
         return [
             Change(self.parameters[i].item(), _indices(step > 0), _indices(step < 0))
@@ -97,6 +110,7 @@ def bayes_curve(
     parameters: Any = None,
     *,
     method: Method = "auto",
+    node_limit: int | None = None,
     random_state: Any = 0,
     progress: Progress | None = None,
 ) -> BayesCurve:
@@ -110,7 +124,9 @@ def bayes_curve(
         Increasing values of k or alpha; k = 1..K or the published alphas unless given.
     method : str
         See `bayes_optimal`. ``"transform"`` transforms the distribution once for all parameters; search starts from the
-        best prediction for the parameter before.
+        best prediction for the parameter before. ``"auto"`` shares its work among all parameters.
+    node_limit : int, optional
+        Nodes of branch and bound for each parameter and instance; 20,000 unless given.
     random_state : int, numpy Generator or None
         For the restarts of the search.
     progress : callable (done, total, what), optional
@@ -136,21 +152,55 @@ def bayes_curve(
     values = of_family.parameters(parameters, distribution.n_labels)
     measures = [of_family.measure(value) for value in values.tolist()]
     check_random_state(random_state)
+    node_limit = None if node_limit is None else check_count("node_limit", node_limit)
     show = progress or (lambda done, total, what: None)
     by_transform = isinstance(distribution, LabelDistribution) and can_transform(distribution, len(measures))
     decisions: list[Decision] = []
-    if method == "transform" or (method == "auto" and by_transform):
+    if isinstance(distribution, IndependentLabels) and method in ("auto", "closed_form"):
+        show(0, len(measures), "independent labels")
+        decisions = _decide_for_independent(distribution, measures)
+    elif method == "transform" or (method == "auto" and by_transform):
         show(0, len(measures), "all predictions at once")
         blocks = [transform(joint, measures) for _, joint in distribution.joint_blocks()]
         decisions = [concatenated(of_measure) for of_measure in zip(*blocks, strict=True)]
     else:
-        work = {"node_steps": CURVE_STEPS / len(measures), "random_state": random_state}
+        work = {"node_steps": CURVE_STEPS / len(measures), "node_limit": node_limit, "random_state": random_state}
         for number, measure in enumerate(measures):
             show(number, len(measures), f"{of_family.symbol}={values[number]:g}")
             starts = decisions[-1].labels if decisions else None
             decisions.append(decide(distribution, measure, method, starts=starts, **work))
     show(len(measures), len(measures), "done")
-    return BayesCurve(family, values, tuple(decisions))
+    return BayesCurve(family, values, tuple(_with_rising_bounds(decisions)))
+
+
+def _with_rising_bounds(decisions: list[Decision]) -> list[Decision]:
+    """The loss of a prediction rises along a family, so a bound holds for all parameters after its own."""
+    risen = decisions[:1]
+    for decision in decisions[1:]:
+        bound = np.maximum(decision.lower_bound, risen[-1].lower_bound)
+        risen.append(bounded(decision.labels, decision.risk, bound))
+    return risen
+
+
+def _decide_for_independent(distribution: IndependentLabels, measures: list[CountingMeasure]) -> list[Decision]:
+    """The labels more probable than not, for every measure alike, but where dropping one makes no difference."""
+    marginals = distribution.marginals()
+    labels = (marginals > 0.5).astype(np.uint8)
+    weakest = np.where(labels, marginals, np.inf).argmin(axis=1)
+    fewer = labels.copy()
+    fewer[np.arange(len(labels)), weakest] = 0
+    wrong, wrong_of_fewer = distribution.wrong_labels(labels), distribution.wrong_labels(fewer)
+    is_fewer = labels.any(axis=1)
+    decisions = []
+    for measure in measures:
+        worths = measure.values(distribution.n_labels)[::-1]
+        ties = is_fewer & (wrong_of_fewer @ worths >= wrong @ worths * (1 - TOLERANCE))
+        if ties.any():
+            decisions.append(closed_form(distribution, measure))
+        else:
+            risk = (wrong @ measure.deficits(distribution.n_labels)).clip(0, 1)
+            decisions.append(proven(labels, risk))
+    return decisions
 
 
 @np.errstate(under="ignore")

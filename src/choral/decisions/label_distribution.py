@@ -28,7 +28,8 @@ class LabelDistribution(Value, Distribution):
     labelsets : array-like or sparse matrix of shape (n_labelsets, n_labels)
         The support: label sets, 0 or 1. Label sets that come twice are merged.
     probabilities : array-like or sparse matrix of shape (n_labelsets,) or (n_instances, n_labelsets)
-        One weight for each label set, or a row of them for each instance; non-negative, each row summing to 1.
+        One weight for each label set, or a row of them for each instance; non-negative, each row summing to 1 (to
+        1.5e-8, or 3e-4 in single precision, and then normalised).
 
     Attributes
     ----------
@@ -53,6 +54,7 @@ class LabelDistribution(Value, Distribution):
     has_instances: bool  # whether the probabilities came with an axis for instances
 
     def __init__(self, labelsets: Any, probabilities: Any):
+        _check_same_order(labelsets, probabilities)
         labelsets, _ = check_hard("labelsets", labelsets, check_matrix("labelsets", labelsets).shape[1])
         weights, has_instances = check_weights(probabilities, len(labelsets))
         labelsets, weights = merge_equal(labelsets, weights)
@@ -236,3 +238,15 @@ class LabelDistribution(Value, Distribution):
         n = check_count("n", n)
         drawn = draw(self.weights, np.random.default_rng(rng).random((self.n_instances, n)))
         return self.labelsets[drawn if self.has_instances else drawn[0]]
+
+
+def _check_same_order(labelsets: Any, probabilities: Any) -> None:
+    """Refuse two frames that name the same label sets in another order: they would be matched by position."""
+    if not (hasattr(labelsets, "columns") and hasattr(probabilities, "columns")):
+        return
+    rows, columns = list(labelsets.index), list(probabilities.columns)
+    if rows != columns and len(rows) == len(columns) and set(rows) == set(columns):
+        raise ValueError(
+            "probabilities must have the label sets of labelsets in the same order; probabilities[labelsets.index] "
+            "puts them so."
+        )

@@ -19,7 +19,8 @@ METHODS = ("auto", "closed_form", "transform", "branch_and_bound", "search")
 MOST_NODES = 20_000
 MOST_STEPS = 2e9  # of a transform, a few seconds
 MOST_NODE_STEPS = 1e10  # of branch and bound, likewise: they are multiply-adds of matrix products
-STEPS_A_NODE = 20_000  # what else a node takes
+STEPS_A_LABEL = 1000  # what else a node takes
+PATIENCE = 5  # instances in a row that it does not prove, before it gives up
 WORTHWHILE_NODES = 200  # fewer prove next to nothing
 
 
@@ -49,8 +50,8 @@ def bayes_optimal(
         * ``"branch_and_bound"``: for any number of labels; proves its result where the distribution is peaked, else
           stops at ``node_limit`` with the bound it has.
         * ``"search"``: the best of the support, the marginal mode and the candidates, then one label at a time.
-        * ``"auto"``: the cheapest exact method within a few seconds of work; else search, and branch and bound
-          as far as that work goes.
+        * ``"auto"``: the cheapest exact method within a few seconds of work; else search, then branch and bound
+          within such a limit for all instances together, as long as it proves some.
     candidates : array-like of shape (n_candidates, n_labels), optional
         Predictions to look at besides those that search and branch and bound find by themselves.
     node_limit : int, optional
@@ -124,18 +125,19 @@ def _prove(
         everywhere = np.arange(joint.n_instances)
         return branch_and_bound(joint, measure, found, everywhere, node_limit=node_limit or MOST_NODES)
     not_proven = np.flatnonzero(~found.exact)
-    steps_a_node = STEPS_A_NODE + 4 * joint.n_labels * joint.weights.size / joint.n_instances
+    steps_a_node = joint.n_labels * (STEPS_A_LABEL + 4 * joint.weights.size / joint.n_instances)
     nodes = min(int(steps / (steps_a_node * max(not_proven.size, 1))), node_limit or MOST_NODES)
     if method == "search" or nodes < WORTHWHILE_NODES:
         return found
-    return branch_and_bound(joint, measure, found, not_proven, node_limit=nodes)
+    return branch_and_bound(joint, measure, found, not_proven, node_limit=nodes, patience=PATIENCE)
 
 
 def can_transform(distribution: LabelDistribution, n_measures: int) -> bool:
     """Whether looking at all predictions is a matter of seconds."""
     n_labels = distribution.n_labels
-    steps = (n_measures + 1) * distribution.n_instances * n_labels * 2.0**n_labels
-    return n_labels <= MOST_DENSE_LABELS and steps <= MOST_STEPS
+    if n_labels > MOST_DENSE_LABELS:
+        return False
+    return (n_measures + 1) * distribution.n_instances * n_labels * 2**n_labels <= MOST_STEPS
 
 
 def check_decidable(distribution: Any, measure: Any, method: str) -> None:
