@@ -23,6 +23,17 @@ def reference_folder():
     return folder
 
 
+@pytest.fixture(scope="session")
+def datasets_folder():
+    """The nine data sets of the paper, kept beside the project rather than in it."""
+    folder = SHARED / "datasets"
+    if not folder.is_dir():
+        if os.environ.get("CHORAL_REQUIRE_REFERENCE"):
+            pytest.fail("the data sets must be at ../shared/datasets: CHORAL_REQUIRE_REFERENCE is set")
+        pytest.skip("the data sets are not at ../shared/datasets")
+    return folder
+
+
 @pytest.fixture
 def plt():
     """Pyplot without a window; all figures are closed in the end."""

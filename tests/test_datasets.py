@@ -18,6 +18,8 @@ def test_shapes_and_types(dataset):
     assert dataset.Y.dtype == np.uint8
     assert len(dataset.label_names) == 7
     assert dataset.name == "digits-segments"
+    assert dataset.feature_names == tuple(f"x{pixel}" for pixel in range(64))
+    assert (dataset.n_nominal, dataset.n_numeric) == (0, 64)
 
 
 def test_ten_label_sets_one_per_digit(dataset):

@@ -1,8 +1,8 @@
 """Handwritten digits, labelled with the segments a seven-segment display would light."""
 
-from dataclasses import dataclass
-
 import numpy as np
+
+from choral.datasets.dataset import Dataset
 
 SEGMENT_NAMES = ("top", "top right", "bottom right", "bottom", "bottom left", "top left", "middle")
 
@@ -20,28 +20,6 @@ SEGMENTS_OF_DIGITS = (
     "abcdefg",  # 8
     "abcdfg",  # 9
 )
-
-
-@dataclass(frozen=True, eq=False)  # arrays have no single truth value to compare by
-class Dataset:
-    """A multi-label data set.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        The features.
-    Y : ndarray of shape (n_samples, n_labels), uint8
-        1 where a label is relevant.
-    label_names : tuple of str
-        One name per column of ``Y``.
-    name : str
-        What the data set is called in tables and figures.
-    """
-
-    X: np.ndarray
-    Y: np.ndarray
-    label_names: tuple[str, ...]
-    name: str
 
 
 def load_digits_segments() -> Dataset:

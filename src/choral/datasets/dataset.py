@@ -1,0 +1,50 @@
+"""Dataset: features and labels with their names."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no single truth value to compare by
+class Dataset:
+    """A multi-label data set.
+
+    Attributes
+    ----------
+    X : ndarray or CSR array of shape (n_samples, n_features)
+        The features.
+    Y : ndarray of shape (n_samples, n_labels), uint8
+        1 where a label is relevant.
+    label_names : tuple of str
+        One name per column of ``Y``.
+    name : str
+        What the data set is called in tables and figures.
+    feature_names : tuple of str, optional
+        One name per column of ``X``; by default ``x0``, ``x1``, ...
+    n_nominal : int, default=0
+        How many features were nominal where they come from; one with more than two values takes as many columns.
+    n_numeric : int, optional
+        How many features were numeric where they come from; by default all columns of ``X``.
+
+    Examples
+    --------
+    >>> tiny = Dataset(np.eye(2), np.array([[1], [0]], dtype=np.uint8), ("sea",), "tiny")
+    >>> tiny.feature_names, tiny.n_numeric
+    (('x0', 'x1'), 2)
+    """
+
+    X: Any
+    Y: np.ndarray
+    label_names: tuple[str, ...]
+    name: str
+    feature_names: tuple[str, ...] | None = None
+    n_nominal: int = 0
+    n_numeric: int | None = None
+
+    def __post_init__(self) -> None:
+        n_features = self.X.shape[1]
+        if self.feature_names is None:
+            object.__setattr__(self, "feature_names", tuple(f"x{i}" for i in range(n_features)))
+        if self.n_numeric is None:
+            object.__setattr__(self, "n_numeric", n_features)
