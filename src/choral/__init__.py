@@ -49,8 +49,8 @@ from choral.scoring import make_scorer
 
 __version__ = "0.1.0"
 
-SUBPACKAGES = ("datasets", "displays")  # imported when they are asked for: choral stays light
-DISPLAYS = ("ChoquetDisplay", "DecisionDisplay", "LossCurveDisplay", "PairwiseDisplay")  # likewise
+SUBPACKAGES = ("datasets", "displays", "learners", "stats")  # imported when they are asked for: choral stays light
+DISPLAYS = ("ChoquetDisplay", "DecisionDisplay", "DependenceDisplay", "LossCurveDisplay", "PairwiseDisplay")  # likewise
 
 __all__ = [
     "AdditiveMeasure",

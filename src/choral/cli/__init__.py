@@ -12,6 +12,8 @@ import choral
 from choral.cli.console import CommandGroup
 from choral.cli.decide import EPILOG as DECIDE_EPILOG
 from choral.cli.decide import decide_file
+from choral.cli.describe import EPILOG as DESCRIBE_EPILOG
+from choral.cli.describe import describe_datasets
 from choral.cli.evaluate import EPILOG as EVALUATE_EPILOG
 from choral.cli.evaluate import evaluate_files
 
@@ -20,6 +22,7 @@ __all__ = ["app"]
 app = typer.Typer(cls=CommandGroup, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command("evaluate", epilog=EVALUATE_EPILOG, short_help="Compare predictions with the truth.")(evaluate_files)
 app.command("decide", epilog=DECIDE_EPILOG, short_help="Find the prediction with the least expected loss.")(decide_file)
+app.command("describe", epilog=DESCRIBE_EPILOG, short_help="Describe data sets.")(describe_datasets)
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,7 +2,8 @@
 
 from choral.displays.choquet import ChoquetDisplay
 from choral.displays.decision import DecisionDisplay
+from choral.displays.dependence import DependenceDisplay
 from choral.displays.loss_curve import LossCurveDisplay
 from choral.displays.pairwise import PairwiseDisplay
 
-__all__ = ["ChoquetDisplay", "DecisionDisplay", "LossCurveDisplay", "PairwiseDisplay"]
+__all__ = ["ChoquetDisplay", "DecisionDisplay", "DependenceDisplay", "LossCurveDisplay", "PairwiseDisplay"]

@@ -1,0 +1,250 @@
+"""What a data set is like: the paper's Table 1, the imbalance of its labels, and how much they depend on each other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from choral._kernels.blocks import all_binary
+from choral._kernels.pairs import check_binary, row_slices
+from choral._validation import Labels, check_matrix, refuse_entry_where
+from choral.decisions.label_weights import distinct_rows
+from choral.stats.pairs import cramers_v, mutual_information
+
+# What a table with a row for each data set shows; the first six are the columns of the paper's Table 1.
+NUMBERS = (
+    "n_instances",
+    "n_features",
+    "n_labels",
+    "ratio",
+    "n_labelsets",
+    "cardinality",
+    "density",
+    "unlabelled",
+    "mean_imbalance",
+    "max_imbalance",
+    "imbalance_variation",
+    "mean_cramers_v",
+    "max_cramers_v",
+    "mean_mutual_information",
+    "max_mutual_information",
+)
+
+
+@dataclass(frozen=True, eq=False)  # arrays have no single truth value to compare by
+class Description:
+    r"""What a data set is like.
+
+    Attributes
+    ----------
+    name : str
+    label_names : tuple of str
+    n_instances : int
+    n_features : int or None
+        As many as the source of the data has; None if only labels are known.
+    n_labelsets : int
+        Unique label combinations.
+    n_unlabelled : int
+        Instances without a relevant label.
+    together : ndarray of shape (n_labels, n_labels)
+        In how many instances two labels are both relevant; on the diagonal, in how many each is.
+
+    Notes
+    -----
+    With :math:`n_i` the number of instances for which label i is relevant, the *imbalance ratio* of a label and its
+    mean and coefficient of variation over labels are those of Charte, Rivera, del Jesus and Herrera ("Addressing
+    imbalance in multilabel classification", Neurocomputing 163, 2015):
+
+    .. math::
+        \mathrm{IRLbl}_i = \frac{\max_j n_j}{n_i}, \quad \mathrm{MeanIR} = \frac{1}{K} \sum_i \mathrm{IRLbl}_i, \quad
+        \mathrm{CVIR} = \frac{1}{\mathrm{MeanIR}} \sqrt{\frac{1}{K - 1} \sum_i (\mathrm{IRLbl}_i - \mathrm{MeanIR})^2}
+
+    A label that is never relevant has an infinite ratio, and is left out of mean, maximum and variation.
+
+    Cramér's V and mutual information are *unconditional*: labels that have nothing to do with each other given the
+    features depend on each other if they depend on the same features. See `conditional_dependence`.
+    """
+
+    name: str
+    label_names: tuple[str, ...]
+    n_instances: int
+    n_features: int | None
+    n_labelsets: int
+    n_unlabelled: int
+    together: np.ndarray
+
+    @property
+    def n_labels(self) -> int:
+        """The number of labels, K."""
+        return len(self.label_names)
+
+    @property
+    def ratio(self) -> float:
+        """Labels to instances, K / n."""
+        return self.n_labels / self.n_instances
+
+    @property
+    def label_counts(self) -> np.ndarray:
+        """For how many instances each label is relevant."""
+        return np.diag(self.together)
+
+    @property
+    def cardinality(self) -> float:
+        """The mean number of relevant labels of an instance."""
+        return float(self.label_counts.sum() / self.n_instances)
+
+    @property
+    def density(self) -> float:
+        """The cardinality as a share of all labels."""
+        return self.cardinality / self.n_labels
+
+    @property
+    def unlabelled(self) -> float:
+        """The share of instances without a relevant label."""
+        return self.n_unlabelled / self.n_instances
+
+    @cached_property
+    def imbalance_ratios(self) -> np.ndarray:
+        """How many times rarer each label is than the most frequent one, IRLbl; inf for one that is never relevant."""
+        counts = self.label_counts.astype(float)
+        return np.divide(counts.max(), counts, out=np.full(counts.shape, np.inf), where=counts > 0)
+
+    @property
+    def _finite_ratios(self) -> np.ndarray:
+        return self.imbalance_ratios[np.isfinite(self.imbalance_ratios)]
+
+    @property
+    def mean_imbalance(self) -> float:
+        """The mean of the imbalance ratios, MeanIR; nan if no label is ever relevant."""
+        return float(self._finite_ratios.mean()) if self._finite_ratios.size else np.nan
+
+    @property
+    def max_imbalance(self) -> float:
+        """The largest of the imbalance ratios, that of the rarest label; nan if no label is ever relevant."""
+        return float(self._finite_ratios.max()) if self._finite_ratios.size else np.nan
+
+    @property
+    def imbalance_variation(self) -> float:
+        """The coefficient of variation of the imbalance ratios, CVIR; 0 for a single label."""
+        ratios = self._finite_ratios
+        return float(ratios.std(ddof=1) / ratios.mean()) if ratios.size > 1 else 0.0
+
+    @cached_property
+    def cramers_v(self) -> np.ndarray:
+        """Cramér's V of all pairs of labels, of shape (n_labels, n_labels): 0 for none, 1 for full dependence."""
+        return cramers_v(self.together, self.n_instances)
+
+    @cached_property
+    def mutual_information(self) -> np.ndarray:
+        """Mutual information of all pairs of labels in bits, of shape (n_labels, n_labels)."""
+        return mutual_information(self.together, self.n_instances)
+
+    @property
+    def mean_cramers_v(self) -> float:
+        """The mean over pairs of different labels, as are the next three: mean or maximum, 0 for a single label."""
+        return float(_pairs(self.cramers_v).mean())
+
+    @property
+    def max_cramers_v(self) -> float:
+        """That of the pair with the strongest dependence."""
+        return float(_pairs(self.cramers_v).max())
+
+    @property
+    def mean_mutual_information(self) -> float:
+        """In bits."""
+        return float(_pairs(self.mutual_information).mean())
+
+    @property
+    def max_mutual_information(self) -> float:
+        """In bits."""
+        return float(_pairs(self.mutual_information).max())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, ready for JSON, which knows neither infinity nor nan: they are None."""
+        labels = zip(self.label_names, self.label_counts.tolist(), self.imbalance_ratios.tolist(), strict=True)
+        return {
+            "name": self.name,
+            **{number: _or_none(getattr(self, number)) for number in NUMBERS},
+            "labels": [
+                {"name": name, "count": count, "imbalance_ratio": _or_none(ratio)} for name, count, ratio in labels
+            ],
+            "cramers_v": self.cramers_v.tolist(),
+            "mutual_information": self.mutual_information.tolist(),
+        }
+
+
+def describe(dataset: Any, *, name: str | None = None, label_names: Sequence[str] | None = None) -> Description:
+    """Describe a data set, or a label matrix alone.
+
+    Parameters
+    ----------
+    dataset : Dataset, or array-like or sparse matrix of shape (n_samples, n_labels)
+        Features and labels, or labels alone, 0 or 1.
+    name : str, optional
+        Of the data set; by default its own, or ``"labels"``.
+    label_names : sequence of str, optional
+        By default those of the data set, or the columns of a frame, or ``"label 0"``, ``"label 1"``, ...
+
+    Returns
+    -------
+    description : Description
+
+    Examples
+    --------
+    >>> from choral.datasets import load_digits_segments
+    >>> digits = describe(load_digits_segments())
+    >>> digits.n_instances, digits.n_features, digits.n_labels, digits.n_labelsets, round(digits.cardinality, 2)
+    (1797, 64, 7, 10, 4.89)
+    >>> digits.cramers_v[:2, :2].round(2)
+    array([[1.  , 0.25], [0.25, 1.  ]])
+    """
+    from choral.datasets import Dataset  # all who judge predictions import choral.stats, few need data sets
+
+    Y, n_features = dataset, None
+    if isinstance(dataset, Dataset):
+        Y, n_features = dataset.Y, dataset.n_nominal + (dataset.n_numeric or 0)
+        name = dataset.name if name is None else name
+    if label_names is None:
+        label_names = dataset.label_names if isinstance(dataset, Dataset) else getattr(Y, "columns", None)
+    Y = check_matrix("Y", Y)
+    names = [f"label {i}" for i in range(Y.shape[1])] if label_names is None else label_names
+    if len(names) != Y.shape[1]:
+        raise ValueError(f"label_names must have one entry for each of {Y.shape[1]} labels; got {len(names)}.")
+    count = _count_sparse if sp.issparse(Y) else _count_dense
+    name = "labels" if name is None else name
+    return Description(name, tuple(map(str, names)), Y.shape[0], n_features, *count(Y))
+
+
+def _count_dense(Y: np.ndarray) -> tuple[int, int, np.ndarray]:
+    """Different label sets, rows without labels, and rows by pairs of labels."""
+    together = np.zeros((Y.shape[1], Y.shape[1]))
+    n_unlabelled = 0
+    for rows in row_slices(Y.shape, 8):
+        check_binary("Y", Y[rows], rows.start)
+        block = Y[rows].astype(float)  # products of floats are fast, and exact up to 2^53 rows
+        together += block.T @ block
+        n_unlabelled += int((~block.any(axis=1)).sum())
+    n_labelsets = len(distinct_rows(Y.astype(bool, copy=False))[0])
+    return n_labelsets, n_unlabelled, together.astype(np.int64)
+
+
+def _count_sparse(Y: Labels) -> tuple[int, int, np.ndarray]:
+    """The same without ever making rows dense."""
+    if not all_binary(Y.data):
+        refuse_entry_where("Y must be binary, 0 or 1", "Y", Y, (Y.data != 0) & (Y.data != 1))
+    Y = sp.csr_array(Y, dtype=np.int64, copy=True)
+    Y.eliminate_zeros()
+    labelsets = {Y.indices[first:last].tobytes() for first, last in zip(Y.indptr[:-1], Y.indptr[1:], strict=True)}
+    return len(labelsets), int((np.diff(Y.indptr) == 0).sum()), (Y.T @ Y).toarray()
+
+
+def _pairs(matrix: np.ndarray) -> np.ndarray:
+    """The entries for different labels, each pair once; a single label depends on none."""
+    return matrix[np.triu_indices(len(matrix), k=1)] if len(matrix) > 1 else np.zeros(1)
+
+
+def _or_none(number: Any) -> Any:
+    return number if number is None or np.isfinite(number) else None
