@@ -5,7 +5,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python;
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN = $(VENV)/bin
 
-.PHONY: demo test test-core test-lowest lint format bench figures clean help
+.PHONY: demo test test-core test-lowest lint format bench published figures clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -22,7 +22,7 @@ test-core: $(VENV)/installed-core-test ## run the tests that need no extras (use
 # pyparsing: matplotlib 3.9 knows only the old names of a later one, and warnings are errors in tests.
 test-lowest: $(VENV)/installed-test ## run everything with the oldest dependencies we promise (use a VENV of its own)
 	$(BIN)/python -m pip install --quiet "numpy==2.0.*" "scipy==1.13.*" "scikit-learn==1.6.*" "matplotlib==3.9.*" \
-		"pandas==2.2.*" "pyarrow==16.1.*" "typer==0.17.*" "rich==13.7.*" "pyparsing<3.3"
+		"pandas==2.2.*" "pyarrow==16.1.*" "typer==0.17.*" "rich==13.7.*" "pooch==1.8.*" "pyparsing<3.3"
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/installed-dev ## style, types and the order of the layers
@@ -37,6 +37,10 @@ format: $(VENV)/installed-dev ## put the code into shape
 
 bench: $(VENV)/installed-cli,plot ## speed, as ratios measured in one run, and the quality of searches
 	$(BIN)/python benchmarks/core.py && $(BIN)/python benchmarks/decisions.py
+	$(BIN)/python benchmarks/datasets.py && $(BIN)/python benchmarks/learners.py
+
+published: $(VENV)/installed-cli,plot ## the paper's methods on its folds, beside the published losses (needs ../shared)
+	$(BIN)/python scripts/published.py
 
 figures: $(VENV)/installed-cli,plot ## draw the README's figures anew
 	$(BIN)/python scripts/figures.py

@@ -1,0 +1,63 @@
+"""Binary relevance: one model a label, as if the others were not there."""
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from choral.decisions import IndependentLabels
+from choral.learners.base import MultiLabelClassifier, fit_model, positive_share, predict_class, seeded_clones
+
+
+class BinaryRelevance(MultiLabelClassifier):
+    """One binary classifier for each label.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        `PrunedTreeClassifier` unless given.
+    n_jobs : int, optional
+        Labels fitted at a time, as in joblib.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    estimators_ : list of fitted classifiers, one a label
+
+    Examples
+    --------
+    >>> from choral.learners import BinaryRelevance
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [[0, 1], [0, 1], [1, 1], [1, 1]]
+    >>> BinaryRelevance().fit(X, Y).predict([[0.2], [2.9]])
+    array([[0, 1],
+           [1, 1]], dtype=uint8)
+    """
+
+    estimators_: list[Any]
+
+    def __init__(self, estimator: Any = None, *, n_jobs: int | None = None, random_state: Any = None):
+        self.estimator = estimator
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, Y: Any) -> "BinaryRelevance":
+        """Fit a classifier for each label."""
+        X, Y = self._check_training(X, Y)
+        copies = seeded_clones(self.estimator, self.n_labels_, self.random_state)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(fit_model)(copy, X, y) for copy, y in zip(copies, Y.T, strict=True)
+        )
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What each classifier predicts, of shape (n_samples, n_labels)."""
+        X = self._check_features(X)
+        return np.stack([predict_class(model, X) for model in self.estimators_], axis=1).astype(np.uint8)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        X = self._check_features(X)
+        return np.stack([positive_share(model, X) for model in self.estimators_], axis=1)
+
+    def predict_distribution(self, X: Any) -> IndependentLabels:
+        """Independent labels: all that the models say."""
+        return IndependentLabels(self.predict_proba(X))

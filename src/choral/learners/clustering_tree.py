@@ -1,0 +1,106 @@
+"""Predictive clustering trees: one tree for all labels, whose leaves hold whole label sets."""
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from choral._validation import check_count
+from choral.decisions import LabelDistribution
+from choral.learners.base import MultiLabelClassifier
+from choral.learners.growing import check_confidence, columns_to_grow_on, pruned
+from choral.learners.tree_arrays import TreeArrays
+
+
+class PredictiveClusteringTree(MultiLabelClassifier):
+    """One decision tree for all labels, split by what it tells about them on average (Blockeel et al. 1998; CLUS).
+
+    Parameters
+    ----------
+    criterion : {"entropy", "variance"}
+        Entropy summed over the labels, or variance, each label's divided by its variance in training.
+    min_samples_leaf : int
+        Small leaves hold few label sets and so capture more dependence.
+    confidence : float or None
+        Of the pruning, as in `PrunedTreeClassifier`, on errors averaged over the labels; None for no pruning.
+    random_state : int, RandomState or None
+        Of splits equally good, which one is taken.
+
+    Attributes
+    ----------
+    tree_ : TreeArrays
+    values_ : ndarray of shape (n_nodes, n_labels)
+        The share of training rows with each label.
+    labelsets_ : ndarray of shape (n_labelsets, n_labels)
+    weights_ : CSR array of shape (n_nodes, n_labelsets)
+        The share of each label set among the training rows of a leaf.
+
+    Examples
+    --------
+    >>> from choral.learners import PredictiveClusteringTree
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]] * 3, [[0, 1], [0, 1], [1, 0], [1, 0]] * 3
+    >>> PredictiveClusteringTree().fit(X, Y).predict([[0.2], [2.9]])
+    array([[0, 1],
+           [1, 0]], dtype=uint8)
+    """
+
+    tree_: TreeArrays
+    values_: np.ndarray
+    labelsets_: np.ndarray
+    weights_: Any
+
+    def __init__(
+        self,
+        *,
+        criterion: Literal["entropy", "variance"] = "entropy",
+        min_samples_leaf: int = 2,
+        confidence: float | None = 0.25,
+        random_state: Any = 0,
+    ):
+        self.criterion = criterion
+        self.min_samples_leaf = min_samples_leaf
+        self.confidence = confidence
+        self.random_state = random_state
+
+    def fit(self, X: Any, Y: Any) -> "PredictiveClusteringTree":
+        """Grow the tree and prune it."""
+        check_confidence(self.confidence)
+        if self.criterion not in ("entropy", "variance"):
+            raise ValueError(f"criterion must be 'entropy' or 'variance'; got {self.criterion!r}.")
+        X, Y = self._check_training(X, Y)
+        X = columns_to_grow_on(X)
+        self.tree_, values = pruned(self._grow(X, Y), X, Y, np.ones(len(Y)), confidence=self.confidence)
+        self.values_ = values[..., 1] if values.shape[2] == 2 else np.zeros(values.shape[:2])  # 2, or no label anywhere
+        self.labelsets_, which = np.unique(Y, axis=0, return_inverse=True)
+        self.weights_ = leaf_weights(self.tree_.apply(X), which.ravel(), (len(self.values_), len(self.labelsets_)))
+        return self
+
+    def _grow(self, X: Any, Y: np.ndarray) -> Any:
+        least = check_count("min_samples_leaf", self.min_samples_leaf)
+        options = {"min_samples_leaf": least, "random_state": self.random_state}
+        if self.criterion == "entropy":
+            return DecisionTreeClassifier(criterion="entropy", **options).fit(X, Y).tree_
+        spread = Y.std(axis=0)
+        return DecisionTreeRegressor(**options).fit(X, Y / np.where(spread > 0, spread, 1)).tree_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The labels of at least half of the training rows of the leaf, of shape (n_samples, n_labels)."""
+        return (self.predict_proba(X) >= 0.5).astype(np.uint8)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        X = self._check_features(X)
+        return self.values_[self.tree_.apply(X)]
+
+    def predict_distribution(self, X: Any) -> LabelDistribution:
+        """The label sets of the training rows of the leaf."""
+        X = self._check_features(X)
+        return LabelDistribution(self.labelsets_, self.weights_[self.tree_.apply(X)])
+
+
+def leaf_weights(leaves: np.ndarray, which: np.ndarray, shape: tuple[int, int]) -> Any:
+    """The share of each label set among the rows of each leaf."""
+    counts = sp.coo_array((np.ones(leaves.size), (leaves, which)), shape=shape).tocsr()
+    totals = np.asarray(counts.sum(axis=1)).ravel()
+    counts.data /= np.repeat(totals, np.diff(counts.indptr))
+    return counts

@@ -1,0 +1,68 @@
+"""Label powerset: whole label sets as the classes of one model."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from choral.decisions import LabelDistribution
+from choral.learners.base import MultiLabelClassifier, class_shares, fit_model, predict_class, seeded_clones
+
+MANY_CLASSES = "The number of unique classes is greater than 50% of the number of samples"  # scikit-learn's words
+
+
+class LabelPowerset(MultiLabelClassifier):
+    """Predict whole label sets with one multi-class classifier.
+
+    Only label sets seen in training are ever predicted.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        `PrunedTreeClassifier` unless given.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labelsets_ : ndarray of shape (n_labelsets, n_labels)
+        The label sets seen in training.
+    estimator_ : the fitted classifier; its classes are rows of ``labelsets_``
+
+    Examples
+    --------
+    >>> from choral.learners import LabelPowerset
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [[0, 1], [0, 1], [1, 0], [1, 0]]
+    >>> model = LabelPowerset().fit(X, Y)
+    >>> model.predict([[0.2], [2.9]]).tolist(), model.predict_distribution([[0.2]])
+    ([[0, 1], [1, 0]], LabelDistribution(1 instances, 2 label sets, 2 labels))
+    """
+
+    labelsets_: np.ndarray
+    estimator_: Any
+
+    def __init__(self, estimator: Any = None, *, random_state: Any = None):
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def fit(self, X: Any, Y: Any) -> "LabelPowerset":
+        """Fit a classifier of label sets."""
+        X, Y = self._check_training(X, Y)
+        self.labelsets_, which = np.unique(Y, axis=0, return_inverse=True)
+        (copy,) = seeded_clones(self.estimator, 1, self.random_state)
+        with warnings.catch_warnings():  # label sets may well be as many as rows
+            warnings.filterwarnings("ignore", MANY_CLASSES, UserWarning)
+            self.estimator_ = fit_model(copy, X, which.ravel())
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The label set that the classifier predicts, of shape (n_samples, n_labels)."""
+        X = self._check_features(X)
+        return self.labelsets_[predict_class(self.estimator_, X)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return self.predict_distribution(X).marginals()
+
+    def predict_distribution(self, X: Any) -> LabelDistribution:
+        """The probabilities of the label sets seen in training."""
+        X = self._check_features(X)
+        return LabelDistribution(self.labelsets_[self.estimator_.classes_], class_shares(self.estimator_, X))

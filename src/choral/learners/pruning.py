@@ -1,0 +1,215 @@
+r"""Error-based pruning as in C4.5 (Quinlan 1993), for one class or for several labels at once.
+
+The training errors of a leaf are too low an estimate; taken instead is the upper end of a confidence interval of its
+error rate. From the leaves up, a subtree becomes a leaf where that does not raise the estimate, or is replaced by its
+larger branch (*subtree raising*), which the rows of the other branch then go through too. With several labels the
+estimates are averaged over them, as in CLUS.
+
+C4.5 also makes a numeric split pay for having been chosen among many: its gain is reduced by
+:math:`\log_2(\text{candidates}) / n`, and a node whose best gain does not survive this is a leaf.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from choral.learners.tree_arrays import LEAF, Columns, TreeArrays
+
+TOLERANCE = 0.1 + 1e-6  # C4.5 prefers the smaller tree if it is worse by no more errors than this, but for rounding
+SAME_VALUE = 1e-5  # C4.5 does not split between values nearer than this
+NO_GAIN = 1e-6  # bits a row that C4.5 takes for none
+MOST_SIDE = 25.0  # of a numeric split either side needs a tenth of the rows a class, within the least and this
+
+
+def extra_errors(n_rows: np.ndarray, errors: np.ndarray, confidence: float) -> np.ndarray:
+    """How many more errors than seen a leaf is expected to make: the upper end of a binomial interval.
+
+    Exact for no errors, by the normal approximation with continuity correction from one error on, linear between.
+
+    Examples
+    --------
+    >>> extra_errors(np.array([6.0, 9.0, 1.0]), np.array([0.0, 0.0, 0.0]), 0.25).round(3)  # Quinlan's example
+    array([1.238, 1.285, 0.75 ])
+    """
+    n_rows = np.maximum(n_rows, 1e-9)
+    of_none = n_rows * (1 - confidence ** (1 / n_rows))
+    of_one_or_more = _by_normal_approximation(n_rows, np.maximum(errors, 1.0), confidence)
+    return np.where(errors < 1, of_none + errors * (of_one_or_more - of_none), of_one_or_more)
+
+
+def _by_normal_approximation(n_rows: np.ndarray, errors: np.ndarray, confidence: float) -> np.ndarray:
+    z = _quantile(confidence)
+    rate = (errors + 0.5) / n_rows
+    spread = np.sqrt(np.maximum(rate / n_rows - rate**2 / n_rows + (z / n_rows) ** 2 / 4, 0))
+    upper = (rate + z**2 / (2 * n_rows) + z * spread) / (1 + z**2 / n_rows)
+    return np.where(errors + 0.5 >= n_rows, np.maximum(n_rows - errors, 0), upper * n_rows - errors)
+
+
+@lru_cache
+def _quantile(confidence: float) -> float:
+    return float(norm.isf(confidence))
+
+
+class Pruner:
+    """A grown tree with its training rows; pruning changes it in place.
+
+    Parameters
+    ----------
+    tree : TreeArrays
+        Numbered depth first, from left to right.
+    X : matrix of shape (n_rows, n_features)
+    codes : ndarray of shape (n_rows, n_outputs)
+        The class of each row, as a number from 0, for each output.
+    weights : ndarray of shape (n_rows,)
+        Positive.
+    confidence : float
+        In (0, 0.5]: the smaller, the more is pruned.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_nodes, n_outputs, n_classes)
+        The weight of each class in each node.
+    rows : list of ndarray
+        The training rows of each node.
+    """
+
+    def __init__(self, tree: TreeArrays, X: Any, codes: np.ndarray, weights: np.ndarray, confidence: float):
+        self.tree, self.codes, self.weights, self.confidence = tree, codes, weights, confidence
+        self.n_classes = int(codes.max()) + 1
+        self.columns = Columns(X, tree)
+        leaves = tree.apply(X)
+        self.counts = self._count(leaves, np.arange(len(codes)), tree.left.size)
+        self.rows = self._rows_of_nodes(leaves)
+        for node in range(tree.left.size - 1, -1, -1):  # children come after their parents
+            if tree.left[node] != LEAF:
+                self.counts[node] = self.counts[tree.left[node]] + self.counts[tree.right[node]]
+        self.as_leaf = self._estimate(self.counts)  # expected errors if a node is a leaf
+        self.as_tree = self.as_leaf.copy()  # and of the tree below it, once that is pruned
+
+    def _rows_of_nodes(self, leaves: np.ndarray) -> list[np.ndarray]:
+        """Depth first, the nodes below a node are next to each other, and so are its rows in the order of leaves."""
+        n_nodes = self.tree.left.size
+        last = np.arange(n_nodes)  # the last node below each
+        for node in range(n_nodes - 1, -1, -1):
+            if self.tree.left[node] != LEAF:
+                last[node] = last[self.tree.right[node]]
+        order = np.argsort(leaves, kind="stable")
+        starts = np.searchsorted(leaves[order], np.arange(n_nodes + 1))
+        return [order[starts[node] : starts[end + 1]] for node, end in enumerate(last)]
+
+    def cut_small_gains(self, least_side: float) -> None:
+        """Make leaves of nodes whose gain in information does not pay for the choice among many splits."""
+        bits = self._weights_of(np.arange(self.tree.left.size)) * _entropy(self.counts)
+        stack = [0]
+        while stack:
+            node = stack.pop()
+            left, right = int(self.tree.left[node]), int(self.tree.right[node])
+            if left == LEAF:
+                continue
+            if self._pays(node, bits[node] - bits[left] - bits[right], least_side):
+                stack += [left, right]
+            else:
+                self._make_leaf(node)
+
+    def _pays(self, node: int, gain: float, least_side: float) -> bool:
+        gain -= NO_GAIN * self._weights_of(node)
+        most = max(self.rows[node].size - 1, 1)
+        return gain > np.log2(most) or gain > np.log2(self._candidates(node, least_side))
+
+    def _candidates(self, node: int, least_side: float) -> int:
+        """Between how many neighbouring values C4.5 would consider to split the rows of a node."""
+        rows = self.rows[node]
+        values = self.columns.values(rows, self.tree.feature[node])
+        order = np.argsort(values)
+        below = np.cumsum(self.weights[rows[order]])
+        n_classes = np.count_nonzero(self.counts[0].any(axis=0))
+        side = max(least_side, min(0.1 * below[-1] / n_classes, MOST_SIDE))
+        allowed = (below[:-1] >= side) & (below[-1] - below[:-1] >= side)
+        return max(1, int(np.count_nonzero(allowed & (np.diff(values[order]) > SAME_VALUE))))
+
+    def prune(self, *, raising: bool = True) -> None:
+        """From the leaves up, make leaves of subtrees and lift large branches."""
+        self._prune_below(0, raising)
+
+    def _prune_below(self, top: int, raising: bool) -> None:
+        for node in sorted(self._below(top), reverse=True):
+            self._prune_node(node, raising)
+
+    def _prune_node(self, node: int, raising: bool) -> None:
+        left, right = int(self.tree.left[node]), int(self.tree.right[node])
+        if left == LEAF:
+            self.as_tree[node] = self.as_leaf[node]
+            return
+        larger, smaller = (left, right) if self._weights_of(left) > self._weights_of(right) else (right, left)
+        self.as_tree[node] = self.as_tree[left] + self.as_tree[right]
+        as_branch = self._errors_if_raised(node, larger, smaller) if raising else np.inf
+        if self.as_leaf[node] <= min(self.as_tree[node], as_branch) + TOLERANCE:
+            self._make_leaf(node)
+        elif as_branch <= self.as_tree[node] + TOLERANCE:
+            self._raise(node, larger, smaller)
+            self._prune_below(node, raising)
+
+    def _weights_of(self, nodes: Any) -> Any:
+        return self.counts[nodes, 0].sum(axis=-1)
+
+    def _make_leaf(self, node: int) -> None:
+        self.tree.left[node] = self.tree.right[node] = LEAF
+        self.as_tree[node] = self.as_leaf[node]
+
+    def _errors_if_raised(self, node: int, larger: int, smaller: int) -> float:
+        """Expected errors of the larger branch if the rows of the smaller one come to it too."""
+        if self.tree.left[larger] == LEAF:
+            return self.as_leaf[node]
+        rows = self.rows[smaller]
+        leaves = self.tree.descend(self.columns, np.full(rows.size, larger), rows)
+        reached, place = np.unique(leaves, return_inverse=True)
+        counts = self.counts[reached] + self._count(place, rows, reached.size)
+        return self.as_tree[larger] + (self._estimate(counts) - self.as_leaf[reached]).sum()
+
+    def _raise(self, node: int, larger: int, smaller: int) -> None:
+        """Put the larger branch in the place of its parent, and send the rows of the smaller one through it."""
+        rows = self.rows[smaller]
+        for part in self.tree:
+            part[node] = part[larger]
+        nodes = np.full(rows.size, node)
+        while rows.size:
+            inner = self.tree.left[nodes] != LEAF
+            rows, nodes = rows[inner], nodes[inner]
+            nodes = self.tree.step(self.columns, nodes, rows)
+            touched, place = np.unique(nodes, return_inverse=True)
+            self.counts[touched] += self._count(place, rows, touched.size)
+            self.as_leaf[touched] = self._estimate(self.counts[touched])
+            for which, below in enumerate(touched):
+                self.rows[below] = np.concatenate([self.rows[below], rows[place == which]])
+
+    def _below(self, node: int) -> list[int]:
+        """A node and all nodes below it."""
+        below, stack = [], [node]
+        while stack:
+            here = stack.pop()
+            below.append(here)
+            if self.tree.left[here] != LEAF:
+                stack += [int(self.tree.left[here]), int(self.tree.right[here])]
+        return below
+
+    def _count(self, places: np.ndarray, rows: np.ndarray, n_places: int) -> np.ndarray:
+        """The weight of each class among the rows at each place."""
+        n_outputs = self.codes.shape[1]
+        first = (places[:, np.newaxis] * n_outputs + np.arange(n_outputs)) * self.n_classes
+        weights = np.repeat(self.weights[rows], n_outputs)
+        shape = n_places, n_outputs, self.n_classes
+        return np.bincount((first + self.codes[rows]).ravel(), weights, minlength=np.prod(shape)).reshape(shape)
+
+    def _estimate(self, counts: np.ndarray) -> np.ndarray:
+        """Expected errors of leaves with these counts, mean over outputs."""
+        totals = counts.sum(axis=-1)
+        errors = totals - counts.max(axis=-1)
+        return (errors + extra_errors(totals, errors, self.confidence)).mean(axis=-1)
+
+
+def _entropy(counts: np.ndarray) -> np.ndarray:
+    """Bits of each node, mean over outputs."""
+    shares = counts / counts.sum(axis=-1, keepdims=True)
+    return -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(axis=-1).mean(axis=-1)

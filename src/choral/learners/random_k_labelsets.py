@@ -1,0 +1,121 @@
+"""RAkEL: label powersets on small random sets of labels, which vote."""
+
+from math import comb
+from typing import Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
+
+from choral._validation import check_count
+from choral.learners.base import MultiLabelClassifier, seeded_clones
+from choral.learners.label_powerset import LabelPowerset
+
+
+class RandomKLabelsets(MultiLabelClassifier):
+    """Label powersets on random sets of k labels; the votes cast on a label decide it (Tsoumakas et al. 2011).
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        The base classifier of the label powersets; `PrunedTreeClassifier` unless given.
+    k : int
+        Labels in a set; at most as many as there are.
+    m : int, optional
+        The number of sets: twice the number of labels unless given (but no more than there are), or as many as
+        it takes where they are disjoint. Sets are different as long as there are enough.
+    disjoint : bool
+        Whether to part the labels into sets (RAkELd) instead of drawing sets that may overlap (RAkELo).
+    vote : {"majority", "any"}
+        Whether a label needs more than half of the votes cast on it, or a single one (which is what the published study
+        did by accident). A label in no set is never predicted.
+    n_jobs : int, optional
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    label_subsets_ : list of ndarray
+    estimators_ : list of LabelPowerset
+
+    Examples
+    --------
+    >>> from choral.learners import RandomKLabelsets
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [[0, 1, 0], [0, 1, 0], [1, 0, 0], [1, 0, 1]]
+    >>> RandomKLabelsets(k=2, random_state=0).fit(X, Y).predict([[0.2], [2.9]]).shape
+    (2, 3)
+    """
+
+    label_subsets_: list[np.ndarray]
+    estimators_: list[LabelPowerset]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        k: int = 3,
+        m: int | None = None,
+        disjoint: bool = False,
+        vote: Literal["majority", "any"] = "majority",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.k = k
+        self.m = m
+        self.disjoint = disjoint
+        self.vote = vote
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, Y: Any) -> "RandomKLabelsets":
+        """Fit a label powerset on each set of labels."""
+        X, Y = self._check_training(X, Y)
+        if self.vote not in ("majority", "any"):
+            raise ValueError(f"vote must be 'majority' or 'any'; got {self.vote!r}.")
+        # The seed of a set is that of its first label: sets of one label are binary relevance, one of all a powerset.
+        copies = seeded_clones(self.estimator, self.n_labels_, self.random_state)
+        self.label_subsets_ = self._draw_subsets(check_random_state(self.random_state))
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_subset)(LabelPowerset(copies[labels[0]]), X, Y[:, labels]) for labels in self.label_subsets_
+        )
+        return self
+
+    def _draw_subsets(self, rng: np.random.RandomState) -> list[np.ndarray]:
+        n_labels, k = self.n_labels_, min(check_count("k", self.k), self.n_labels_)
+        m = None if self.m is None else check_count("m", self.m)
+        if self.disjoint:
+            shuffled = rng.permutation(n_labels)
+            return [np.sort(shuffled[first : first + k]) for first in range(0, n_labels, k)][:m]
+        n_subsets = comb(n_labels, k)
+        m = min(2 * n_labels, n_subsets) if m is None else m
+        drawn: list[np.ndarray] = []
+        seen: set[bytes] = set()
+        while len(drawn) < m:
+            labels = np.sort(rng.choice(n_labels, size=k, replace=False))
+            if m > n_subsets or labels.tobytes() not in seen:  # again only if more are asked for than there are
+                seen.add(labels.tobytes())
+                drawn.append(labels)
+        return drawn
+
+    def _votes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Votes for each label of each row, and how many are cast on each label."""
+        votes = np.zeros((X.shape[0], self.n_labels_))
+        cast = np.zeros(self.n_labels_)
+        for model, labels in zip(self.estimators_, self.label_subsets_, strict=True):
+            votes[:, labels] += model.predict(X)
+            cast[labels] += 1
+        return votes, cast
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The labels that have the votes, of shape (n_samples, n_labels)."""
+        votes, cast = self._votes(self._check_features(X))
+        return (votes > (0 if self.vote == "any" else cast / 2)).astype(np.uint8)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The share of the votes cast on each label, of shape (n_samples, n_labels); 0 where none are."""
+        votes, cast = self._votes(self._check_features(X))
+        return votes / np.maximum(cast, 1)
+
+
+def _fit_subset(model: LabelPowerset, X: Any, Y: np.ndarray) -> LabelPowerset:
+    return model.fit(X, Y)
