@@ -50,7 +50,13 @@ def test_import_is_light():
 
 
 def test_subpackages_come_when_they_are_asked_for():
-    names = ("displays", "datasets.load_digits_segments", "learners.BinaryRelevance", "stats.describe", "PairwiseDisplay")
+    names = (
+        "displays",
+        "datasets.load_digits_segments",
+        "learners.BinaryRelevance",
+        "stats.describe",
+        "PairwiseDisplay",
+    )
     code = f"import choral; {', '.join(f'choral.{name}' for name in names)}"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert {"displays", "evaluate"} <= set(dir(choral))
