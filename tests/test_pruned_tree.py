@@ -341,6 +341,14 @@ def test_thresholds_are_compared_in_single_precision():
     assert tree.predict([[below], [0.1 + 0.2]]).tolist() == theirs.predict([[below], [0.3]]).tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("criterion", ["entropy", "gain_ratio"])
+def test_between_neighbours_in_single_precision_there_is_a_threshold(criterion):
+    X = np.repeat([[2.0**24 + 2], [2.0**24 + 4], [2.0**24 + 80]], 6, axis=0)  # 2^24 + 3 rounds to the second
+    y = np.repeat([0, 1, 0], 6)
+    tree = PrunedTreeClassifier(criterion=criterion, confidence=None).fit(X, y)
+    assert tree.predict(X).tolist() == y.tolist()
+
+
 @given(seed=st.integers(0, 10_000), confidence=st.sampled_from([0.05, 0.25, 0.5]))
 def test_pruning_never_adds_leaves(seed, confidence):
     X, y = noisy(seed, n_rows=40)

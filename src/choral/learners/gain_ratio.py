@@ -125,7 +125,7 @@ class GainRatioGrower:
         return np.maximum(cost, np.finfo(float).tiny)
 
     def _part(self, node: Node, feature: int, threshold: float) -> tuple[Node, Node]:
-        column = self.X[:, [feature]].toarray()[:, 0]
+        column = self.X[:, [feature]].toarray()[:, 0].astype(float)  # else the threshold is rounded to single precision
         goes_left = column <= threshold
         parts = []
         for belongs in (goes_left, ~goes_left):
