@@ -12,26 +12,26 @@ settings.load_profile("choral")
 SHARED = Path(__file__).parents[2] / "shared"
 
 
+def beside(name, what):
+    """A folder beside the project; tests that need it are skipped where it is not, but must run in CI."""
+    folder = SHARED / name
+    if not folder.is_dir():
+        if os.environ.get("CHORAL_REQUIRE_REFERENCE"):
+            pytest.fail(f"{what} must be at ../shared/{name}: CHORAL_REQUIRE_REFERENCE is set")
+        pytest.skip(f"{what} are not at ../shared/{name}")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def reference_folder():
     """The published figures, kept beside the project rather than in it."""
-    folder = SHARED / "reference"
-    if not folder.is_dir():
-        if os.environ.get("CHORAL_REQUIRE_REFERENCE"):
-            pytest.fail("the published figures must be at ../shared/reference: CHORAL_REQUIRE_REFERENCE is set")
-        pytest.skip("the published figures are not at ../shared/reference")
-    return folder
+    return beside("reference", "the published figures")
 
 
 @pytest.fixture(scope="session")
 def datasets_folder():
     """The nine data sets of the paper, kept beside the project rather than in it."""
-    folder = SHARED / "datasets"
-    if not folder.is_dir():
-        if os.environ.get("CHORAL_REQUIRE_REFERENCE"):
-            pytest.fail("the data sets must be at ../shared/datasets: CHORAL_REQUIRE_REFERENCE is set")
-        pytest.skip("the data sets are not at ../shared/datasets")
-    return folder
+    return beside("datasets", "the data sets")
 
 
 @pytest.fixture
