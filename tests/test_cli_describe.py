@@ -271,7 +271,8 @@ def test_process(folder):
 
 def test_help():
     text = run("--help").stdout
-    assert "describe [OPTIONS] {NAME|FILE}..." in text
+    assert "describe [OPTIONS]" in text  # what follows depends on the version of typer
+    assert "NAME|FILE" in text
     for option in ("--labels", "--conditional", "--json", "--csv", "--plot", "--id", "--header"):
         assert option in text
     assert "describe" in CliRunner().invoke(app, ["--help"]).stdout
