@@ -173,6 +173,12 @@ def test_constant_scores_hedge_under_every_measure():
 # Laws.
 
 
+def test_the_f_loss_does_not_round_beyond_one():
+    scores = [[0.0, 0.6505318, 0.6505318, 0.6505318]]
+    assert f_loss([[1, 0, 0, 0]], scores) <= 1
+    assert f_loss([[0, 0, 0, 0]], np.full((1, 4), 0.6505318)) == 1
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @given(y_true=hard, y_pred=soft)
 def test_losses_lie_in_the_unit_interval_and_vanish_on_the_truth(loss, y_true, y_pred):
