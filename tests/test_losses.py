@@ -175,8 +175,8 @@ def test_constant_scores_hedge_under_every_measure():
 
 def test_the_f_loss_does_not_round_beyond_one():
     scores = [[0.0, 0.6505318, 0.6505318, 0.6505318]]
-    assert f_loss([[1, 0, 0, 0]], scores) <= 1
-    assert f_loss([[0, 0, 0, 0]], np.full((1, 4), 0.6505318)) == 1
+    assert choral.f_loss([[1, 0, 0, 0]], scores) <= 1
+    assert choral.f_loss([[0, 0, 0, 0]], np.full((1, 4), 0.6505318)) == 1
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
