@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from choral.learners.pruning import MOST_SIDE, SAME_VALUE
 from choral.learners.tree_arrays import LEAF, TreeArrays
 
-SAME_VALUE = 1e-5  # C4.5 does not split between values nearer than this
-MOST_SIDE = 25  # rows on either side of a numeric split: a tenth of the rows a class, within bounds
 LESS_THAN_AVERAGE = 1e-3  # a gain may fall short of the average by this
 
 
