@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from choral._kernels.subsets import zeta_transform
 from choral.decisions.base import AnyMeasure, Distribution
 from choral.decisions.decision import Decision, proven
 from choral.decisions.independent import IndependentLabels
@@ -75,17 +76,10 @@ def _(measure: MoebiusMeasure, n_labels: int) -> np.ndarray | None:
 
 @label_weights.register
 def _(measure: Capacity, n_labels: int) -> np.ndarray | None:
-    weights = measure.values[1 << np.arange(n_labels)]
-    additive = _sums_of_sets(weights)
-    return weights if np.abs(measure.values - additive).max() <= LINEAR else None
-
-
-def _sums_of_sets(weights: np.ndarray) -> np.ndarray:
-    """The sum of the weights of each of the 2^K sets."""
-    sums = np.zeros(1)
-    for weight in weights:
-        sums = np.concatenate([sums, sums + weight])
-    return sums
+    singles = 1 << np.arange(n_labels)
+    masses = np.zeros(measure.values.size)
+    masses[singles] = measure.values[singles]
+    return masses[singles] if np.abs(measure.values - zeta_transform(masses)).max() <= LINEAR else None
 
 
 def is_subset(measure: AnyMeasure, n_labels: int) -> bool:

@@ -81,7 +81,8 @@ class PrunedTreeClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, accept_sparse="csc")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        X, codes, weights = rows_that_count(sample_weight, columns_to_grow_on(X), codes)
+        X, codes, weights = rows_that_count(sample_weight, X, codes)
+        X = columns_to_grow_on(X)
         options: dict[str, Any] = {"confidence": self.confidence, "raising": self.raising}
         if self.criterion == "gain_ratio":
             grown = self._grow_by_gain_ratio(X, codes, weights, least)
@@ -96,7 +97,7 @@ class PrunedTreeClassifier(ClassifierMixin, BaseEstimator):
     def _grow_by_gain(self, X: Any, codes: np.ndarray, weights: np.ndarray, least: int) -> Any:
         options: dict[str, Any] = growing_options(least, weights)
         grower = DecisionTreeClassifier(criterion="entropy", random_state=self.random_state, **options)
-        return grower.fit(columns_to_grow_on(X), codes, sample_weight=weights).tree_
+        return grower.fit(X, codes, sample_weight=weights).tree_
 
     def _grow_by_gain_ratio(self, X: Any, codes: np.ndarray, weights: np.ndarray, least: int) -> TreeArrays:
         if np.ptp(weights) > 0:

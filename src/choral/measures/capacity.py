@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.subsets import members, moebius_transform, set_sizes, zeta_transform
+from choral._kernels.subsets import members, members_table, moebius_transform, set_sizes, zeta_transform
 from choral._validation import check_count, check_vector, refuse_where
 from choral.measures.base import Measure, Value, check_fits, listed, reversed_sums
 
@@ -86,8 +86,7 @@ class Capacity(Value, Measure):
         if not isinstance(measure, Measure):
             raise TypeError(f"measure must be one of choral.measures that needs no true labels; got {measure!r}.")
         n_labels = _check_most_labels(n_labels)
-        sets = np.arange(1 << n_labels)[:, np.newaxis] >> np.arange(n_labels) & 1
-        return cls(measure.worth(sets.astype(np.uint8)))
+        return cls(measure.worth(members_table(np.arange(1 << n_labels), n_labels)))
 
     def _identity(self) -> bytes:
         return self.values.tobytes()
