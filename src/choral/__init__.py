@@ -49,8 +49,17 @@ from choral.scoring import make_scorer
 
 __version__ = "0.1.0"
 
-SUBPACKAGES = ("datasets", "displays", "learners", "stats")  # imported when they are asked for: choral stays light
-DISPLAYS = ("ChoquetDisplay", "DecisionDisplay", "DependenceDisplay", "LossCurveDisplay", "PairwiseDisplay")  # likewise
+SUBPACKAGES = ("datasets", "displays", "learners", "report", "stats", "study")  # imported when they are asked for: choral stays light
+DISPLAYS = (  # likewise
+    "ChoquetDisplay",
+    "CriticalDifferenceDisplay",
+    "DecisionDisplay",
+    "DependenceDisplay",
+    "LossCurveDisplay",
+    "PairGridDisplay",
+    "PairwiseDisplay",
+    "RatioDisplay",
+)
 
 __all__ = [
     "AdditiveMeasure",

@@ -8,14 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._kernels.pairs import error_blocks, is_hard, row_slices
-from choral._kernels.ranks import rank_averages
 from choral._validation import Labels, check_columns, check_count, check_labels, check_matrix, check_sample_weight
 from choral.curves import LossCurve
 from choral.measures.base import ROUNDING
 from choral.measures.families import Family, get_family
 from choral.profiles import ErrorProfile, name_in_messages, profiles_by_name
+from choral.row_losses import row_losses
 from choral.scores import check_scores, check_threshold, harden_checked
-from choral.stats import Rows, bootstrap_means
+from choral.stats import Band, Rows, bootstrap_band, bootstrap_means
 
 BASELINE = "all irrelevant"
 Progress = Callable[[int, int, str], None]
@@ -53,6 +53,8 @@ class Evaluation:
     differences : dict from name to Difference, or None
         For models and baseline: loss minus loss of the model that is best at that parameter, with paired bootstrap
         intervals. The best is chosen on the same data, so an interval that barely excludes 0 is weak evidence.
+    samples : ndarray of shape (n_bootstrap, n_curves, n_points), or None
+        The losses in bootstrap samples, the same rows for all curves.
     baseline : str
         The name of the baseline: no label at all. Hamming loss alone makes it look good.
     """
@@ -63,6 +65,7 @@ class Evaluation:
     curves: dict[str, LossCurve]
     differences: dict[str, Difference] | None
     confidence: float
+    samples: np.ndarray | None = None
     baseline: str = BASELINE
 
     @property
@@ -83,6 +86,20 @@ class Evaluation:
         """The model with the least loss at each parameter; of equal ones, the first given."""
         losses = np.array([self.curves[name].losses for name in self.models])
         return tuple(self.models[index] for index in first_best(losses))
+
+    def bands(self) -> dict[str, Band] | None:
+        """Bootstrap intervals of the curves, pointwise."""
+        if self.samples is None:
+            return None
+        return {name: bootstrap_band(self.samples[:, index], self.confidence) for index, name in enumerate(self.curves)}
+
+    def difference(self, first: str, second: str) -> Difference | None:
+        """Loss of the second minus that of the first, with a paired bootstrap interval."""
+        if self.samples is None:
+            return None
+        i, j = (list(self.curves).index(name) for name in (first, second))
+        band = bootstrap_band(self.samples[:, j] - self.samples[:, i], self.confidence)
+        return Difference(self.curves[second].losses - self.curves[first].losses, *band)
 
     def summary(self) -> Summary:
         """Hamming loss, some points between, subset 0/1 loss and area; or the parameters asked for and the area."""
@@ -195,14 +212,14 @@ def evaluate(
     matrices[BASELINE] = sp.csr_array(true.shape, dtype=np.uint8)
     profiles[BASELINE] = ErrorProfile.from_predictions(true, matrices[BASELINE], weights)
     curves = {name: profile.curve(family, grid, name) for name, profile in profiles.items()}
-    differences = None
+    differences = samples = None
     if n_bootstrap:
         rng = np.random.default_rng(random_state)
         hard = all(profile.is_hard for profile in profiles.values())
         blocks = _rows_of_losses(true, matrices, weights, get_family(family), grid, n_bootstrap, progress, hard=hard)
-        means = bootstrap_means(blocks, n_bootstrap, rng)
-        differences = _differences(curves, means.reshape(-1, len(curves), len(grid)), confidence)
-    return Evaluation(family, grid, profiles, curves, differences, confidence)
+        samples = bootstrap_means(blocks, n_bootstrap, rng).reshape(-1, len(curves), len(grid))
+        differences = _differences(curves, samples, confidence)
+    return Evaluation(family, grid, profiles, curves, differences, confidence, samples)
 
 
 def _prepare(true: Labels, y_pred: Any, threshold: float | None, name: str) -> Labels:
@@ -240,7 +257,7 @@ def _rows_of_losses(
         if wrong is not None:
             losses = [by_errors[errors] for errors in wrong[block].T]
         else:
-            losses = [_row_losses(true[block], matrix[block], family, grid) for matrix in matrices.values()]
+            losses = [row_losses(true[block], matrix[block], family, grid) for matrix in matrices.values()]
         yield Rows(np.hstack(losses), counts[block], weights[block])
         progress(block.stop, len(counts), "bootstrap")
 
@@ -259,18 +276,6 @@ def _group(wrong: list[np.ndarray], weights: np.ndarray | None) -> tuple[np.ndar
     return np.column_stack(wrong)[first], counts, np.ones(first.size) if weights is None else weights[first]
 
 
-def _row_losses(true: Labels, pred: Labels, family: Family, grid: np.ndarray) -> np.ndarray:
-    """(n_rows, n_parameters) losses of a few rows."""
-    n_labels = true.shape[1]
-    losses = []
-    for _, wrong, errors in error_blocks(true, pred):
-        if wrong is not None:
-            losses.append(family.deficits(grid, n_labels, int(wrong.max())).T[wrong])
-        else:
-            losses.append(rank_averages(errors, lambda n_ranks: family.weights(grid, n_labels, n_ranks)))
-    return np.vstack(losses)
-
-
 def _differences(curves: dict[str, LossCurve], samples: np.ndarray, confidence: float) -> dict[str, Difference]:
     """Intervals of loss minus loss of the best model; ``samples`` is (n_samples, n_curves, n_parameters)."""
     losses = np.array([curve.losses for curve in curves.values()])
@@ -278,8 +283,7 @@ def _differences(curves: dict[str, LossCurve], samples: np.ndarray, confidence: 
     points = np.arange(losses.shape[1])
     estimates = losses - losses[best, points]
     resampled = samples - samples[:, best, points][:, np.newaxis]
-    tail = (1 - confidence) / 2
-    lower, upper = np.quantile(resampled, [tail, 1 - tail], axis=0)
+    lower, upper = bootstrap_band(resampled, confidence)
     return {name: Difference(*rows) for name, *rows in zip(curves, estimates, lower, upper, strict=True)}
 
 

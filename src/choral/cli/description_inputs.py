@@ -7,7 +7,7 @@ from typing import NamedTuple
 from choral import datasets
 from choral.cli.console import Show
 from choral.cli.files import read_with_progress
-from choral.datasets import Dataset
+from choral.datasets import Dataset, is_arff
 from choral.label_files import LabelTable, check_truth
 from choral.label_files.reading import READERS
 
@@ -20,17 +20,6 @@ class Options(NamedTuple):
     labels: str | None = None  # of an ARFF file: which attributes
     id_column: str | None = None  # of a label file, as is the next
     header: bool | None = None
-
-
-def is_arff(argument: str) -> bool:
-    """Whether an argument is the name of an ARFF file, be it packed.
-
-    Examples
-    --------
-    >>> [is_arff(name) for name in ("emotions", "data/emotions.arff", "Scene.ARFF.bz2", "labels.csv")]
-    [False, True, True, False]
-    """
-    return re.search(r"\.arff(\.\w+)?$", argument, re.IGNORECASE) is not None
 
 
 def is_label_file(argument: str) -> bool:

@@ -74,12 +74,12 @@ def seeded_clones(estimator: Any, n_clones: int, random_state: Any) -> list[Any]
     if random_state is not None:
         rng = check_random_state(random_state)
         for copy in copies:
-            seeds = {name: rng.randint(LARGEST_SEED) for name in sorted(copy.get_params()) if _is_seed(name)}
+            seeds = {name: rng.randint(LARGEST_SEED) for name in sorted(copy.get_params()) if is_seed(name)}
             copy.set_params(**seeds)
     return copies
 
 
-def _is_seed(name: str) -> bool:
+def is_seed(name: str) -> bool:
     return name == "random_state" or name.endswith("__random_state")
 
 

@@ -82,12 +82,11 @@ class RandomKLabelsets(MultiLabelClassifier):
 
     def _draw_subsets(self, rng: np.random.RandomState) -> list[np.ndarray]:
         n_labels, k = self.n_labels_, min(check_count("k", self.k), self.n_labels_)
-        m = None if self.m is None else check_count("m", self.m)
         if self.disjoint:
+            m = None if self.m is None else check_count("m", self.m)
             shuffled = rng.permutation(n_labels)
             return [np.sort(shuffled[first : first + k]) for first in range(0, n_labels, k)][:m]
-        n_subsets = comb(n_labels, k)
-        m = min(2 * n_labels, n_subsets) if m is None else m
+        m, n_subsets = self._n_subsets(k), comb(n_labels, k)
         drawn: list[np.ndarray] = []
         seen: set[bytes] = set()
         while len(drawn) < m:
@@ -96,6 +95,10 @@ class RandomKLabelsets(MultiLabelClassifier):
                 seen.add(labels.tobytes())
                 drawn.append(labels)
         return drawn
+
+    def _n_subsets(self, k: int) -> int:
+        """How many sets of k labels to draw."""
+        return min(2 * self.n_labels_, comb(self.n_labels_, k)) if self.m is None else check_count("m", self.m)
 
     def _votes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Votes for each label of each row, and how many are cast on each label."""

@@ -1,7 +1,27 @@
-"""Statistics: the paired bootstrap of losses, and what data sets are like, the dependence of their labels above all."""
+"""Statistics: the paired bootstrap of losses, tests of significance, and what data sets are like.
 
-from choral.stats.bootstrap import Rows, bootstrap_means
+Of data sets, above all, how their labels depend on each other.
+"""
+
+from choral.stats.bootstrap import Band, Rows, bootstrap_band, bootstrap_means
 from choral.stats.conditional import ConditionalDependence, conditional_dependence
 from choral.stats.describe import Description, describe
+from choral.stats.holm import holm
+from choral.stats.rank_tests import RankComparison, compare_ranks
+from choral.stats.resampled_t import Significance, corrected_resampled_t
 
-__all__ = ["ConditionalDependence", "Description", "Rows", "bootstrap_means", "conditional_dependence", "describe"]
+__all__ = [
+    "Band",
+    "ConditionalDependence",
+    "Description",
+    "RankComparison",
+    "Rows",
+    "Significance",
+    "bootstrap_band",
+    "bootstrap_means",
+    "compare_ranks",
+    "conditional_dependence",
+    "corrected_resampled_t",
+    "describe",
+    "holm",
+]

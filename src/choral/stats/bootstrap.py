@@ -21,6 +21,25 @@ class Rows(NamedTuple):
     weights: np.ndarray  # (n_groups,): the sample weight of each such row
 
 
+class Band(NamedTuple):
+    """An interval at each point of a curve."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+def bootstrap_band(samples: np.ndarray, confidence: float) -> Band:
+    """The interval between two quantiles of bootstrap samples, of shape (n_bootstrap, ...), pointwise.
+
+    Examples
+    --------
+    >>> bootstrap_band(np.linspace(0, 1, 101)[:, np.newaxis], confidence=0.9)
+    Band(lower=array([0.05]), upper=array([0.95]))
+    """
+    tail = (1 - confidence) / 2
+    return Band(*np.quantile(samples, [tail, 1 - tail], axis=0))
+
+
 def bootstrap_means(blocks: Iterable[Rows], n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
     """Mean losses in bootstrap samples.
 

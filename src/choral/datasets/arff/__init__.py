@@ -1,5 +1,5 @@
 """ARFF files as MEKA and Mulan write them, none of them trusted."""
 
-from choral.datasets.arff.reading import read_arff
+from choral.datasets.arff.reading import is_arff, read_arff
 
-__all__ = ["read_arff"]
+__all__ = ["is_arff", "read_arff"]

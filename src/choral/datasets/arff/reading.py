@@ -24,6 +24,17 @@ DATA = re.compile(rb"\n[ \t]*@data\b[^\n]*", re.IGNORECASE)
 BRACE = re.compile(rb"\s*+\{")
 
 
+def is_arff(name: str) -> bool:
+    """Whether a name is that of an ARFF file, be it packed.
+
+    Examples
+    --------
+    >>> [is_arff(name) for name in ("emotions", "data/emotions.arff", "Scene.ARFF.bz2", "labels.csv")]
+    [False, True, True, False]
+    """
+    return re.search(r"\.arff(\.\w+)?$", name, re.IGNORECASE) is not None
+
+
 def read_arff(path: str | os.PathLike[str], labels: Labels = None, *, ignore: Sequence[str] = ()) -> Dataset:
     r"""Read a multi-label data set in the ARFF forms of MEKA and Mulan.
 

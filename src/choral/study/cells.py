@@ -1,0 +1,128 @@
+"""Cells: one learner on one fold of one data set, and the key under which its result is kept."""
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+
+import choral
+from choral.datasets import Dataset
+from choral.study.plan import Plan, StudyData, StudyLearner
+
+FORMAT = 1  # of the files of cells
+
+
+class Cell(NamedTuple):
+    """One learner on one fold of one data set."""
+
+    dataset: str
+    learner: str
+    seed: int
+    repeat: int
+    fold: int
+    key: str  # of its result: equal keys, equal results
+
+    def __str__(self) -> str:
+        return f"{self.dataset}, {self.learner}, seed {self.seed}, repeat {self.repeat}, fold {self.fold}"
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """All that it takes to run a cell, wherever that is."""
+
+    cell: Cell
+    data_key: str
+    X: Any  # with Y, None where the other side has them already
+    Y: Any
+    test: np.ndarray  # which rows are tested
+    estimator: Any
+    seed_parameters: tuple[str, ...]
+    soft: bool
+    threshold: float | None
+    time_limit: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedData:
+    """A data set of a study before it runs: what its cells are, without its features."""
+
+    name: str
+    key: str
+    Y: np.ndarray
+    label_names: tuple[str, ...]
+    fold_numbers: np.ndarray  # (repeats, n_rows)
+    cells: tuple[Cell, ...]
+
+
+def prepare(plan: Plan, data: StudyData) -> PreparedData:
+    """Load a data set, split it and find the keys of its cells."""
+    dataset = data.load()
+    key = joblib.hash((dataset.X, dataset.Y), hash_name="sha1")
+    fold_numbers = plan.fold_numbers(data, dataset.Y)
+    cells = _cells(plan, data.name, key, fold_numbers)
+    return PreparedData(data.name, key, dataset.Y, dataset.label_names, fold_numbers, tuple(cells))
+
+
+def make_task(plan: Plan, learner: StudyLearner, dataset: Dataset, prepared: PreparedData, cell: Cell) -> Task:
+    """A cell with what it needs to run."""
+    return Task(
+        cell=cell,
+        data_key=prepared.key,
+        X=dataset.X,
+        Y=dataset.Y,
+        test=prepared.fold_numbers[cell.repeat] == cell.fold,
+        estimator=learner.estimator,
+        seed_parameters=tuple(learner.seed_parameters),
+        soft=plan.predictions == "soft",
+        threshold=_threshold(plan, learner),
+        time_limit=plan.time_limit,
+    )
+
+
+def _cells(plan: Plan, name: str, data_key: str, fold_numbers: np.ndarray) -> Iterator[Cell]:
+    """All cells of a data set; folds last, so that the learners of a fold are compared soon."""
+    n_folds = int(fold_numbers.max()) + 1
+    tests = {
+        (repeat, fold): joblib.hash(numbers == fold, hash_name="sha1")
+        for repeat, numbers in enumerate(fold_numbers)
+        for fold in range(n_folds)
+    }
+    for learner in plan.learners:
+        of_learner = _learner_key(plan, learner)
+        for seed in plan.seeds_of(learner):
+            for (repeat, fold), test in tests.items():
+                used_seed = seed if learner.seed_parameters else None
+                key = _digest([FORMAT, choral.__version__, data_key, test, used_seed, *of_learner])
+                yield Cell(name, learner.name, seed, repeat, fold, key)
+
+
+def _learner_key(plan: Plan, learner: StudyLearner) -> list[Any]:
+    estimator = learner.estimator
+    parts = [estimator, *(part for part in estimator.get_params().values() if hasattr(part, "get_params"))]
+    stamps = sorted({_stamp(type(part)) for part in parts})
+    return [joblib.hash(estimator, hash_name="sha1"), stamps, plan.predictions, _threshold(plan, learner)]
+
+
+def _threshold(plan: Plan, learner: StudyLearner) -> float | None:
+    return plan.threshold if learner.threshold is None else learner.threshold
+
+
+def _stamp(kind: type) -> str:
+    """Which code a class is: the version of its package; the text of its file where that has none."""
+    package = kind.__module__.partition(".")[0]
+    version = getattr(import_module(package), "__version__", None)
+    if version is None:
+        path = getattr(sys.modules.get(kind.__module__), "__file__", None)
+        version = hashlib.sha256(Path(path).read_bytes()).hexdigest() if path and Path(path).is_file() else ""
+    return f"{kind.__module__}:{kind.__qualname__} {version}"
+
+
+def _digest(parts: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

@@ -1,0 +1,123 @@
+"""A process of its own in which cells run: what a learner does there, it does to itself alone.
+
+A learner may run for ever, use up the memory, crash the interpreter or print: the study goes on. The process reads
+tasks from its standard input and writes outcomes to its standard output. One thread for each BLAS: the same numbers
+whatever the number of processes, and no more threads than cores.
+"""
+
+import os
+import pickle
+import sys
+import threading
+import time
+import traceback
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from choral.profiles import ErrorProfile
+from choral.scores import harden, stack_proba
+from choral.study.cells import Task
+
+MOST_WARNINGS = 5
+IDLE_SECONDS = 300.0  # then the process ends: nobody may be left who would tell it to
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of a cell: predictions of its test rows with what is known about them, or the reason why not."""
+
+    predictions: np.ndarray | None = None  # uint8, or float32 for scores
+    profile: dict[str, Any] | None = None
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    reason: str | None = None
+    details: str = ""
+
+
+def run(task: Task, X: Any, Y: np.ndarray) -> Outcome:
+    """Fit and predict; whatever goes wrong is an outcome too."""
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            predictions = _predict(task, X, Y)
+            profile = ErrorProfile.from_predictions(Y[task.test], predictions).to_dict()
+        except Exception as error:
+            text = " ".join(str(error).split()) or "no message"
+            outcome = Outcome(reason=f"{type(error).__name__}: {text}", details=traceback.format_exc())
+        else:
+            outcome = Outcome(predictions, profile)
+    messages = dict.fromkeys(f"{warning.category.__name__}: {warning.message}" for warning in caught)
+    return replace(outcome, seconds=time.perf_counter() - start, warnings=tuple(messages)[:MOST_WARNINGS])
+
+
+def _predict(task: Task, X: Any, Y: np.ndarray) -> np.ndarray:
+    model = clone(task.estimator)
+    model.set_params(**dict.fromkeys(task.seed_parameters, task.cell.seed))
+    train = ~task.test
+    model.fit(X[train], Y[train])
+    n_rows, n_labels = int(task.test.sum()), Y.shape[1]
+    if task.soft or task.threshold is not None:
+        scores = stack_proba(model.predict_proba(X[task.test]), getattr(model, "classes_", None))
+        _check_shape(scores, n_rows, n_labels)
+        return scores.astype(np.float32) if task.threshold is None else harden(scores, task.threshold)
+    labels = model.predict(X[task.test])
+    labels = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels)
+    _check_shape(labels, n_rows, n_labels)
+    if not np.isin(labels, (0, 1)).all():
+        raise ValueError("predict must return labels 0 and 1; for scores, say predictions = 'soft' or a threshold.")
+    return labels.astype(np.uint8)
+
+
+def _check_shape(predictions: np.ndarray, n_rows: int, n_labels: int) -> None:
+    if predictions.shape != (n_rows, n_labels):
+        raise ValueError(f"predictions must have the shape {(n_rows, n_labels)}; got {predictions.shape}.")
+
+
+def main() -> None:
+    """Serve one task after another until the other side is gone."""
+    tasks, outcomes = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what learners print must not mix with outcomes
+    clock = _Clock()
+    threading.Thread(target=_end_with_parent, args=(os.getppid(), clock), daemon=True).start()
+    _send(outcomes, "ready")
+    data: tuple[str, Any, Any] = "", None, None
+    while True:
+        try:
+            task = pickle.load(tasks)
+        except EOFError:
+            return
+        clock.busy = True
+        if task.X is None:
+            X, Y = data[1:]
+        else:
+            X, Y = task.X, task.Y
+            data = task.data_key, X, Y
+        _send(outcomes, run(task, X, Y))
+        clock.rest()
+
+
+class _Clock:
+    """Since when there has been nothing to do."""
+
+    def __init__(self) -> None:
+        self.rest()
+
+    def rest(self) -> None:
+        self.busy, self.since = False, time.monotonic()
+
+
+def _end_with_parent(parent: int, clock: _Clock) -> None:
+    """A killed parent cannot say goodbye."""
+    while os.getppid() == parent and (clock.busy or time.monotonic() - clock.since < IDLE_SECONDS):
+        time.sleep(0.5)
+    os._exit(1)
+
+
+def _send(stream: Any, value: Any) -> None:
+    pickle.dump(value, stream, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.flush()

@@ -1,0 +1,94 @@
+"""Keys: a table of a plan that knows its place, what was asked of it, and hence what nobody asked for."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from choral._text import did_you_mean
+
+T = TypeVar("T")
+REQUIRED: Any = object()
+KINDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a list", dict: "a table"}
+
+
+class Keys:
+    """A table of a TOML file.
+
+    Parameters
+    ----------
+    values : dict
+    place : str
+        Where it is, for messages; nothing for a table inside another whose place is told already.
+
+    Examples
+    --------
+    >>> keys = Keys({"fold": 3}, "plan.toml, [split]")
+    >>> with keys.place():
+    ...     keys.finish(keys.take("folds", int, 10))
+    Traceback (most recent call last):
+    ValueError: plan.toml, [split]: unknown key 'fold'; did you mean 'folds'?
+    """
+
+    def __init__(self, values: dict[str, Any], place: str = ""):
+        self._values, self._place = values, place
+        self._asked: list[str] = []
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Say where whatever goes wrong here is; once, by the innermost table."""
+        try:
+            yield
+        except PlanError:
+            raise
+        except (ValueError, TypeError) as error:
+            raise PlanError(
+                f"{self._place}: {str(error).rstrip('.')}{'' if str(error).endswith('?') else '.'}"
+            ) from error
+
+    def take(self, key: str, kind: Any, default: Any = REQUIRED) -> Any:
+        """The value of a key, of the right kind; whole numbers serve as numbers."""
+        self._asked.append(key)
+        if key not in self._values:
+            if default is REQUIRED:
+                raise ValueError(f"the key {key!r} is missing")
+            return default
+        value = self._values[key]
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        fits = isinstance(value, (*kinds, int) if float in kinds else kinds)
+        if not fits or (isinstance(value, bool) and bool not in kinds and object not in kinds):
+            expected = " or ".join(KINDS[one] for one in kinds)
+            raise ValueError(f"{key} must be {expected}; got {value!r}")
+        return value
+
+    def take_table(self, key: str) -> "Keys":
+        """A table inside this one; empty unless it is there."""
+        return Keys(self.take(key, dict, {}), f"{self._place}, [{key}]")
+
+    def take_tables(self, key: str) -> list["Keys"]:
+        """A list of tables inside this one."""
+        values = self.take(key, list)
+        for value in values:
+            if not isinstance(value, dict):
+                raise ValueError(f"{key} must be a list of tables, [[{key}]]; got {value!r}")
+        return [
+            Keys(value, f"{self._place}, [[{key}]] {_name(number, value)}") for number, value in enumerate(values, 1)
+        ]
+
+    def finish(self, result: T, known: Iterable[str] = ()) -> T:
+        """The result made of this table, if no key is left that nobody asked for."""
+        for key in self._values:
+            if key not in (known := [*known, *self._asked]):
+                raise ValueError(f"unknown key {key!r}{did_you_mean(key, dict.fromkeys(known))}")
+        return result
+
+
+class PlanError(ValueError):
+    """A mistake in a plan."""
+
+
+def _name(number: int, values: dict[str, Any]) -> str:
+    name = values.get("name")
+    return f"{number} ({name!r})" if isinstance(name, str) else str(number)

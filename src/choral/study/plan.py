@@ -1,0 +1,226 @@
+"""What a study does, as a value: data sets, learners, the split, seeds, and the losses to look at."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from choral._text import printable
+from choral._validation import check_count, check_matrix, check_vector
+from choral.datasets import Dataset
+from choral.learners.base import is_seed
+from choral.measures.families import FAMILIES, get_family
+from choral.scores import check_threshold
+from choral.study.splits import Split, check_folds
+
+
+@dataclass(frozen=True, eq=False)
+class StudyData:
+    """A data set of a study.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in tables and figures.
+    source : Dataset, or callable that returns one
+        A function is called when the study begins, and again when its cells are run: it must return the same data. It
+        may also return a pair (X, Y).
+    folds : array-like of shape (n_rows,) or (n_repeats, n_rows), optional
+        In which fold each row is tested, 0, 1, ...; unless given, the split of the plan says so.
+    """
+
+    name: str
+    source: Dataset | Callable[[], Any]
+    folds: Any = None
+
+    def __post_init__(self) -> None:
+        _check_name("a data set", self.name)
+        if not isinstance(self.source, Dataset) and not callable(self.source):
+            raise TypeError(f"the source of {self.name} must be a Dataset or a function; got {self.source!r}.")
+        if self.folds is not None:
+            object.__setattr__(self, "folds", check_folds(self.folds))
+
+    def load(self) -> Dataset:
+        """The data set, labels checked."""
+        found = self.source if isinstance(self.source, Dataset) else self.source()
+        if not isinstance(found, Dataset):
+            found = _dataset_of_pair(self.name, found)
+        if found.X.shape[0] != len(found.Y):
+            raise ValueError(f"{self.name} has {found.X.shape[0]} rows of features and {len(found.Y)} of labels.")
+        if self.folds is not None and self.folds.shape[1] != len(found.Y):
+            raise ValueError(f"{self.name} has {len(found.Y)} rows, its folds are given for {self.folds.shape[1]}.")
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class StudyLearner:
+    """A learner of a study.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in tables and figures.
+    estimator : estimator
+        Unfitted, of scikit-learn's kind; it is cloned for each cell. Where its ``random_state`` (or that of a part of
+        it) is None, the seeds of the study take its place.
+    threshold : float, optional
+        Hard labels from ``predict_proba``, 1 from this score on; by default that of the plan.
+    is_baseline : bool
+        Whether it is there for comparison only: drawn grey, and never said to win.
+    """
+
+    name: str
+    estimator: Any
+    threshold: float | None = None
+    is_baseline: bool = False
+
+    def __post_init__(self) -> None:
+        _check_name("a learner", self.name)
+        if not (hasattr(self.estimator, "fit") and hasattr(self.estimator, "get_params")):
+            raise TypeError(f"the estimator of {self.name} must have fit and get_params; got {self.estimator!r}.")
+        if self.threshold is not None:
+            check_threshold(self.threshold)
+
+    @property
+    def seed_parameters(self) -> list[str]:
+        """Names of the parameters that take the seed of a cell."""
+        parameters = self.estimator.get_params(deep=True)
+        return sorted(name for name, value in parameters.items() if is_seed(name) and value is None)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that a study does.
+
+    Attributes
+    ----------
+    datasets : sequence of StudyData
+    learners : sequence of StudyLearner
+        At most one is a baseline.
+    title : str
+    split : Split
+        For data sets without folds of their own.
+    seeds : sequence of int
+        A learner with randomness runs once with each, others once; losses are averaged.
+    families : mapping from name to parameters
+        Which losses: ``"binomial"`` and ``"polynomial"``, with values of k or alpha; None is the default grid of
+        `choral.loss_curve`. Values of k beyond the number of labels of a data set are left out there.
+    predictions : {"hard", "soft"}
+        Labels of ``predict`` (of ``predict_proba`` where there is a threshold), or scores of ``predict_proba``.
+    threshold : float, optional
+        For hard predictions; see `StudyLearner`.
+    time_limit : float, optional
+        Seconds that a cell may take.
+    claims : bool
+        Whether to judge the claims of the paper in the end: for studies with its learners, by its names.
+    published : bool
+        Whether to compare with the published losses, where data set and learner bear their names.
+    text : str, optional
+        The file it was read from.
+    """
+
+    datasets: tuple[StudyData, ...]
+    learners: tuple[StudyLearner, ...]
+    title: str = "Study"
+    split: Split = field(default_factory=Split)
+    seeds: tuple[int, ...] = (0,)
+    families: Mapping[str, Any] = field(default_factory=lambda: dict.fromkeys(FAMILIES))
+    predictions: Literal["hard", "soft"] = "hard"
+    threshold: float | None = None
+    time_limit: float | None = None
+    claims: bool = False
+    published: bool = False
+    text: str | None = None
+
+    def __post_init__(self) -> None:
+        for what in ("datasets", "learners", "seeds"):
+            values = tuple(getattr(self, what))
+            if not values:
+                raise ValueError(f"{what} must not be empty.")
+            object.__setattr__(self, what, values)
+        _check_distinct("datasets", [data.name for data in self.datasets])
+        _check_distinct("learners", [learner.name for learner in self.learners])
+        seeds = tuple(check_count("a seed", seed, least=0) for seed in self.seeds)
+        _check_distinct("seeds", seeds)
+        object.__setattr__(self, "seeds", seeds)
+        if not self.families:
+            raise ValueError(f"families must name at least one of {', '.join(FAMILIES)}.")
+        for name, parameters in self.families.items():
+            _check_parameters(name, parameters)
+        if self.predictions not in ("hard", "soft"):
+            raise ValueError(f"predictions must be 'hard' or 'soft'; got {self.predictions!r}.")
+        self._check_thresholds()
+        if self.time_limit is not None and not (0 < self.time_limit < math.inf):
+            raise ValueError(f"time_limit must be a positive number of seconds; got {self.time_limit}.")
+        if len(baselines := [learner.name for learner in self.learners if learner.is_baseline]) > 1:
+            raise ValueError(f"at most one learner may be the baseline; got {', '.join(baselines)}.")
+        if len(baselines) == len(self.learners):
+            raise ValueError("learners must hold at least one that is not the baseline.")
+
+    def _check_thresholds(self) -> None:
+        if self.threshold is not None:
+            check_threshold(self.threshold)
+        given = [learner for learner in self.learners if learner.threshold is not None]
+        if self.predictions == "soft" and (self.threshold is not None or given):
+            raise ValueError("threshold makes predictions hard; it does not go with predictions = 'soft'.")
+
+    @property
+    def baseline(self) -> str | None:
+        """The name of the learner that is the baseline."""
+        return next((learner.name for learner in self.learners if learner.is_baseline), None)
+
+    def parameters(self, family: str, n_labels: int) -> np.ndarray:
+        """The values of k or alpha for a data set with so many labels."""
+        values = self.families[family]
+        if values is not None and family == "binomial":
+            values = [k for k in values if k <= n_labels] or [n_labels]
+        return get_family(family).parameters(values, n_labels)
+
+    def fold_numbers(self, data: StudyData, Y: np.ndarray) -> np.ndarray:
+        """The fold in which each row is tested, of shape (repeats, n_rows)."""
+        return self.split.fold_numbers(Y) if data.folds is None else data.folds
+
+    def n_cells(self) -> int:
+        """The number of cells: a data set, a learner, a seed, a repeat and a fold each."""
+        runs = sum(len(self.seeds_of(learner)) for learner in self.learners)
+        own = self.split.repeats * self.split.folds
+        given = [data.folds for data in self.datasets if data.folds is not None]
+        splits = own * (len(self.datasets) - len(given)) + sum(len(folds) * (int(folds.max()) + 1) for folds in given)
+        return runs * splits
+
+    def seeds_of(self, learner: StudyLearner) -> tuple[int, ...]:
+        """All seeds for a learner with randomness, the first for any other."""
+        return self.seeds if learner.seed_parameters else self.seeds[:1]
+
+
+def _check_name(what: str, name: Any) -> None:
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError(f"the name of {what} must be text that is not empty; got {name!r}.")
+
+
+def _check_distinct(what: str, names: Any) -> None:
+    for name in names:
+        if list(names).count(name) > 1:
+            raise ValueError(f"{what} must be distinct; {printable(str(name))!r} comes twice.")
+
+
+def _check_parameters(family: str, parameters: Any) -> None:
+    get_family(family)
+    if parameters is not None:
+        values = check_vector(f"the parameters of {family}", parameters)
+        if not (np.diff(values) > 0).all() or not values[0] >= 1:
+            raise ValueError(f"the parameters of {family} must increase, from 1 or more on; got {parameters}.")
+        if family == "binomial" and not (np.isfinite(values).all() and (values == np.floor(values)).all()):
+            raise ValueError(f"the parameters of binomial must be whole numbers; got {parameters}.")
+
+
+def _dataset_of_pair(name: str, found: Any) -> Dataset:
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise TypeError(f"the source of {name} must return a Dataset or a pair (X, Y); got {type(found).__name__}.")
+    X, Y = check_matrix("X", found[0]), check_matrix("Y", found[1])
+    Y = Y.toarray() if hasattr(Y, "toarray") else Y
+    if not np.isin(Y, (0, 1)).all():
+        raise ValueError(f"the labels of {name} must be 0 or 1.")
+    return Dataset(X, Y.astype(np.uint8), tuple(str(number) for number in range(1, Y.shape[1] + 1)), name)

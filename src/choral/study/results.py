@@ -1,0 +1,292 @@
+"""Results: what a study found, read from its folder; no data, no learners needed."""
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from choral._kernels.pairs import row_slices
+from choral.curves import LossCurve, PairwiseCurve
+from choral.measures.families import get_family
+from choral.profiles import ErrorProfile
+from choral.row_losses import row_losses
+from choral.stats import (
+    Band,
+    RankComparison,
+    Rows,
+    bootstrap_band,
+    bootstrap_means,
+    compare_ranks,
+    corrected_resampled_t,
+    holm,
+)
+from choral.study.cells import Cell
+from choral.study.store import DamagedFile, Store, StoredLabels
+from choral.study.tables import Table, crossings, differences, losses, ranks, slopes, wins
+
+TABLES = (losses, wins, slopes, crossings, differences, ranks)
+
+
+class Failure(NamedTuple):
+    """A cell without a result, and why."""
+
+    dataset: str
+    learner: str
+    seed: int
+    repeat: int
+    fold: int
+    reason: str
+
+
+class PairDifference(NamedTuple):
+    """Loss of the second learner minus that of the first at each parameter: positive where the first is better."""
+
+    estimate: np.ndarray
+    lower: np.ndarray  # paired bootstrap over rows
+    upper: np.ndarray
+    pvalue: np.ndarray  # corrected resampled t test over folds, Holm-adjusted over the parameters
+
+
+class Results:
+    """What a study found.
+
+    A learner counts on a data set when all its cells there are done: losses of other folds would not compare. Losses
+    are means over all test rows, as in the published study, not means of the means of folds; over several repeats or
+    seeds, of all of them.
+
+    Parameters
+    ----------
+    folder : path-like
+        Of the study: see `run_study`.
+    n_bootstrap : int
+        Samples of the paired bootstrap over the rows of a data set.
+    confidence : float
+        Of its intervals, pointwise.
+
+    Attributes
+    ----------
+    title, created, predictions : str
+    datasets, learners, families : tuple of str
+    baseline : str or None
+        The learner that is there for comparison only.
+    study : dict
+        All that ``study.json`` says: plan, versions, parameters of the learners.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, n_bootstrap: int = 1000, confidence: float = 0.95):
+        self._store = Store(folder)
+        self.study = self._store.read_study()
+        self.n_bootstrap, self.confidence = n_bootstrap, confidence
+        self.title: str = self.study["title"]
+        self.created: str = self.study["created"]
+        self.predictions: str = self.study["predictions"]
+        self.baseline: str | None = self.study["baseline"]
+        self.families: tuple[str, ...] = tuple(self.study["families"])
+        self.learners: tuple[str, ...] = tuple(self.study["learners"])
+        self._datasets = {data["name"]: data for data in self.study["datasets"]}
+        self.datasets: tuple[str, ...] = tuple(self._datasets)
+        self._labels: dict[str, StoredLabels] = {}
+        self._curves: dict[tuple[str, str, str], LossCurve] = {}
+        self._samples: dict[tuple[str, str], np.ndarray] = {}
+
+    def __repr__(self) -> str:
+        return f"Results({self.title!r}, {len(self.datasets)} data sets, {len(self.learners)} learners)"
+
+    @property
+    def competitors(self) -> tuple[str, ...]:
+        """The learners without the baseline."""
+        return tuple(learner for learner in self.learners if learner != self.baseline)
+
+    @cached_property
+    def _profiles(self) -> dict[Cell, ErrorProfile | None]:
+        """The profile of each cell; None for one that has no result, or a damaged one."""
+        return {cell: self._read_profile(cell) for dataset in self.datasets for cell in self.cells(dataset)}
+
+    def _read_profile(self, cell: Cell) -> ErrorProfile | None:
+        try:
+            stored = self._store.read(cell.key)
+        except DamagedFile:
+            return None
+        return None if stored is None else ErrorProfile.from_dict(stored.profile)
+
+    def cells(self, dataset: str) -> list[Cell]:
+        """All cells of a data set."""
+        return [Cell(dataset, *numbers) for numbers in self._datasets[dataset]["cells"]]
+
+    def cell_profile(self, cell: Cell) -> ErrorProfile | None:
+        """The errors of a cell; None where it has no result."""
+        return self._profiles[cell]
+
+    def cell_predictions(self, cell: Cell) -> np.ndarray:
+        """The predictions of a cell for its test rows, as they are stored."""
+        stored = self._store.read(cell.key)
+        if stored is None:
+            raise ValueError(f"there is no result of {cell}.")
+        return stored.predictions
+
+    def labels(self, dataset: str) -> tuple[np.ndarray, tuple[str, ...]]:
+        """The true labels of a data set and their names."""
+        stored = self._stored_labels(dataset)
+        return stored.Y, stored.label_names
+
+    def _stored_labels(self, dataset: str) -> StoredLabels:
+        if dataset not in self._labels:
+            self._labels[dataset] = self._store.read_labels(dataset)
+        return self._labels[dataset]
+
+    def test_rows(self, cell: Cell) -> np.ndarray:
+        """Which rows of the data set a cell is tested on, as booleans."""
+        return self._stored_labels(cell.dataset).fold_numbers[cell.repeat] == cell.fold
+
+    def failures(self) -> tuple[Failure, ...]:
+        """Cells without a result: those that failed, and those that have not run."""
+        return tuple(
+            Failure(*cell[:5], self._reason(cell)) for cell, profile in self._profiles.items() if profile is None
+        )
+
+    def _reason(self, cell: Cell) -> str:
+        failure = self._store.failure(cell.key)
+        return "not run yet, or damaged" if failure is None else failure["reason"]
+
+    def finished(self, dataset: str) -> tuple[str, ...]:
+        """The learners whose cells on a data set are all done, the baseline last."""
+        lacking = {cell.learner for cell in self.cells(dataset) if self._profiles[cell] is None}
+        return tuple(learner for learner in self.learners if learner not in lacking)
+
+    def profile(self, dataset: str, learner: str) -> ErrorProfile:
+        """The errors of a learner in all test rows of a data set."""
+        self._check_finished(dataset, learner)
+        profiles = [self._profiles[cell] for cell in self.cells(dataset) if cell.learner == learner]
+        return sum(filter(None, profiles), start=ErrorProfile(self.n_labels(dataset)))
+
+    def n_labels(self, dataset: str) -> int:
+        """The number of labels of a data set."""
+        return len(self.labels(dataset)[1])
+
+    def parameters(self, dataset: str, family: str) -> np.ndarray:
+        """The values of k or alpha on a data set."""
+        values = [float(value) for value in self._datasets[dataset]["parameters"][family]]
+        return get_family(family).parameters(values, self.n_labels(dataset))
+
+    def curve(self, dataset: str, learner: str, family: str) -> LossCurve:
+        """The loss of a learner on a data set along a family."""
+        if (dataset, learner, family) not in self._curves:
+            parameters = self.parameters(dataset, family)
+            self._curves[dataset, learner, family] = self.profile(dataset, learner).curve(family, parameters, learner)
+        return self._curves[dataset, learner, family]
+
+    def curves(self, dataset: str, family: str) -> dict[str, LossCurve]:
+        """The curves of the learners that finished on a data set."""
+        return {learner: self.curve(dataset, learner, family) for learner in self.finished(dataset)}
+
+    def bands(self, dataset: str, family: str) -> dict[str, Band]:
+        """Bootstrap intervals of the curves on a data set."""
+        samples = self._bootstrap(dataset, family)
+        return {
+            learner: bootstrap_band(samples[:, index], self.confidence)
+            for index, learner in enumerate(self.finished(dataset))
+        }
+
+    def pairs(self, first: str, second: str, family: str) -> dict[str, PairwiseCurve]:
+        """Two learners against each other, on all data sets where both finished."""
+        return {
+            dataset: PairwiseCurve(self.curve(dataset, first, family), self.curve(dataset, second, family))
+            for dataset in self.datasets
+            if {first, second} <= set(self.finished(dataset))
+        }
+
+    def differences(self, dataset: str, family: str) -> dict[tuple[str, str], PairDifference]:
+        """All pairs of competitors on a data set, with paired intervals and tests along the curve."""
+        samples, folds = self._bootstrap(dataset, family), self._fold_losses(dataset, family)
+        curves = self.curves(dataset, family)
+        found = {}
+        for (i, first), (j, second) in combinations(enumerate(curves), 2):
+            if self.baseline not in (first, second):
+                band = bootstrap_band(samples[:, j] - samples[:, i], self.confidence)
+                test = corrected_resampled_t(folds[second] - folds[first], test_share=self._test_share(dataset))
+                estimate = curves[second].losses - curves[first].losses
+                found[first, second] = PairDifference(estimate, *band, holm(test.pvalue))
+        return found
+
+    def loss_at(self, dataset: str, learner: str, family: str, x: float) -> float:
+        """The loss at a place on the axis, 0 for Hamming and 1 for subset 0/1, interpolated between parameters."""
+        curve = self.curve(dataset, learner, family)
+        return float(np.interp(x, curve.x, curve.losses))
+
+    def rank_comparison(self, family: str, x: float) -> RankComparison:
+        """Learners compared over data sets by their loss at a place on the axis, 0 for Hamming, 1 for subset 0/1.
+
+        Of the data sets, those where all competitors finished.
+        """
+        whole = [dataset for dataset in self.datasets if set(self.competitors) <= set(self.finished(dataset))]
+        if len(whole) < 2 or len(self.competitors) < 2:
+            raise ValueError(
+                "ranks compare at least two learners on at least two data sets where all of them finished; "
+                f"got {len(self.competitors)} and {len(whole)}."
+            )
+        losses = [[self.loss_at(dataset, learner, family, x) for learner in self.competitors] for dataset in whole]
+        return compare_ranks(losses, self.competitors, confidence=self.confidence)
+
+    def tables(self) -> dict[str, Table]:
+        """All tables by name: losses, wins, slopes, crossings, differences and ranks. See `choral.study.tables`."""
+        return {make.__name__: make(self) for make in TABLES}
+
+    def _check_finished(self, dataset: str, learner: str) -> None:
+        if learner not in self.finished(dataset):
+            raise ValueError(f"{learner} has not finished on {dataset}; see failures().")
+
+    def _test_share(self, dataset: str) -> float:
+        """The number of test rows as a share of the training rows."""
+        return 1 / int(self._stored_labels(dataset).fold_numbers.max())
+
+    def _fold_losses(self, dataset: str, family: str) -> dict[str, np.ndarray]:
+        """Losses by fold, of shape (n_repeats * n_folds, n_parameters), for learners that finished; seeds averaged."""
+        parameters = self.parameters(dataset, family)
+        found = {}
+        for learner in self.finished(dataset):
+            of_fold: dict[tuple[int, int], list[np.ndarray]] = {}
+            for cell in self.cells(dataset):
+                if cell.learner == learner:
+                    losses = self._profiles[cell].losses(family, parameters)  # type: ignore[union-attr]
+                    of_fold.setdefault((cell.repeat, cell.fold), []).append(losses)
+            found[learner] = np.array([np.mean(seeds, axis=0) for _, seeds in sorted(of_fold.items())])
+        return found
+
+    def _bootstrap(self, dataset: str, family: str) -> np.ndarray:
+        """Losses in bootstrap samples, of shape (n_bootstrap, n_finished, n_parameters); the same rows for all."""
+        if not self.finished(dataset):
+            return np.zeros((self.n_bootstrap, 0, len(self.parameters(dataset, family))))
+        if (dataset, family) not in self._samples:
+            means = bootstrap_means(self._row_blocks(dataset, family), self.n_bootstrap, np.random.default_rng(0))
+            shape = self.n_bootstrap, len(self.finished(dataset)), len(self.parameters(dataset, family))
+            self._samples[dataset, family] = means.reshape(shape)
+        return self._samples[dataset, family]
+
+    def _row_blocks(self, dataset: str, family: str) -> Iterator[Rows]:
+        """Rows of a data set with their losses under each learner and parameter, averaged over repeats and seeds."""
+        Y, _ = self.labels(dataset)
+        parameters = self.parameters(dataset, family)
+        runs = {learner: self._runs(dataset, learner, Y) for learner in self.finished(dataset)}
+        n_columns = len(runs) * len(parameters)
+        for block in row_slices((len(Y), max(self.n_bootstrap, n_columns)), itemsize=1):
+            of_learners = [
+                np.mean(
+                    [row_losses(Y[block], run[block], get_family(family), parameters) for run in of_learner], axis=0
+                )
+                for of_learner in runs.values()
+            ]
+            n_rows = len(of_learners[0])
+            yield Rows(np.hstack(of_learners), np.ones(n_rows, dtype=np.int64), np.ones(n_rows))
+
+    def _runs(self, dataset: str, learner: str, Y: np.ndarray) -> list[np.ndarray]:
+        """Predictions for all rows, once for each seed and repeat."""
+        runs: dict[tuple[int, int], np.ndarray] = {}
+        for cell in self.cells(dataset):
+            if cell.learner == learner:
+                predictions = self.cell_predictions(cell)
+                run = runs.setdefault((cell.seed, cell.repeat), np.zeros(Y.shape, dtype=predictions.dtype))
+                run[self.test_rows(cell)] = predictions
+        return list(runs.values())

@@ -1,0 +1,184 @@
+"""run_study: every cell that has no result yet, on as many processes as there are, one file each."""
+
+import os
+import platform
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from threading import Lock
+from typing import Any
+
+from joblib import Parallel, delayed
+
+import choral
+from choral.measures import HammingMeasure, SubsetMeasure
+from choral.profiles import ErrorProfile
+from choral.study.cells import Cell, PreparedData, Task, make_task, prepare
+from choral.study.child import Outcome
+from choral.study.plan import Plan
+from choral.study.results import Results
+from choral.study.store import Store
+from choral.study.worker import close_workers, kill_workers, run_task
+
+Progress = Callable[[int, int, str], None]
+PACKAGES = ("choral", "numpy", "scipy", "scikit-learn", "joblib")
+
+
+def run_study(
+    plan: Plan,
+    folder: str | os.PathLike[str],
+    *,
+    n_jobs: int | None = None,
+    progress: Progress = lambda done, total, what: None,
+) -> Results:
+    """Run a study, or what is missing of it.
+
+    Each cell, one learner on one fold of one data set, runs in a process that it cannot bring down with it; its
+    result is kept in a file of its own as soon as it is there. A study that was stopped, even killed, goes on where it
+    was; cells that failed are tried again. Cells of other studies in the same folder serve again where data, learner,
+    parameters, fold and version are the same.
+
+    Parameters
+    ----------
+    plan : Plan
+        See `read_plan` for plans in files.
+    folder : path-like
+        Where results are kept; made unless there. Nothing else may be in it.
+    n_jobs : int, optional
+        Cells that run at the same time; -1 for one on each core. Of any joblib backend:
+        ``with joblib.parallel_config(backend="dask"): run_study(...)`` runs the cells on a Dask cluster.
+    progress : callable (done, total, what), optional
+        Told after each cell.
+
+    Returns
+    -------
+    results : Results
+        Also where cells failed: see `Results.failures`.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from choral.datasets import make_dependent
+    >>> from choral.learners import BinaryRelevance, LabelPowerset
+    >>> from choral.study import Plan, Split, StudyData, StudyLearner, run_study
+    >>> plan = Plan(
+    ...     datasets=[StudyData("synthetic", make_dependent(60, 3, dependence=0.9))],
+    ...     learners=[StudyLearner("BR", BinaryRelevance()), StudyLearner("LP", LabelPowerset())],
+    ...     split=Split(folds=2),
+    ... )
+    >>> with TemporaryDirectory() as folder:
+    ...     results = run_study(plan, folder)
+    >>> results.datasets, results.learners, results.failures()
+    (('synthetic',), ('BR', 'LP'), ())
+    """
+    store = Store(folder)
+    store.create()
+    prepared = []
+    for done, data in enumerate(plan.datasets):
+        progress(done, len(plan.datasets), f"reading {data.name}")
+        prepared.append(prepare(plan, data))
+        store.write_labels(prepared[-1])
+    store.write_study(_describe(plan, prepared))
+    Run(plan, store, prepared, progress).finish(n_jobs)
+    return Results(folder)
+
+
+class Run:
+    """A study on its way: which cells are done."""
+
+    def __init__(self, plan: Plan, store: Store, prepared: list[PreparedData], progress: Progress):
+        self._plan, self._store, self._prepared, self._progress = plan, store, prepared, progress
+        self._total = sum(len(data.cells) for data in prepared)
+        self._done = 0
+        self._lock = Lock()  # cells that are there already are counted by the thread that looks for the others
+
+    def finish(self, n_jobs: int | None) -> None:
+        """Run the cells that have no result yet."""
+        # threads that each drive a process of their own; on a cluster, its workers do
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
+        outcomes = parallel(delayed(run_task)(task) for task in self._tasks())
+        try:
+            for cell, outcome in outcomes:
+                self._keep(cell, outcome)
+        except BaseException:
+            kill_workers()
+            raise
+        finally:
+            outcomes.close()
+            close_workers()
+
+    def _tasks(self) -> Iterator[Task]:
+        """The tasks of one data set after another, whose features are in memory only then."""
+        learners = {learner.name: learner for learner in self._plan.learners}
+        started: set[str] = set()
+        for data, prepared in zip(self._plan.datasets, self._prepared, strict=True):
+            missing = []
+            for cell in prepared.cells:
+                if cell.key in started or self._store.has(cell.key):
+                    self._tell(cell)
+                else:
+                    started.add(cell.key)
+                    missing.append(cell)
+            if missing:
+                dataset = data.load()
+                for cell in missing:
+                    yield make_task(self._plan, learners[cell.learner], dataset, prepared, cell)
+
+    def _keep(self, cell: Cell, outcome: Outcome) -> None:
+        self._store.write(cell, outcome)
+        self._store.log(f"{cell}: {_in_words(outcome)}")
+        self._tell(cell)
+
+    def _tell(self, cell: Cell) -> None:
+        with self._lock:
+            self._done += 1
+            self._progress(self._done, self._total, f"{cell.dataset}, {cell.learner}")
+
+
+def _in_words(outcome: Outcome) -> str:
+    if outcome.profile is None:
+        return f"failed after {outcome.seconds:.2f} s: {outcome.reason}"
+    profile = ErrorProfile.from_dict(outcome.profile)
+    losses = f"Hamming {profile.loss(HammingMeasure()):.4f}, subset {profile.loss(SubsetMeasure()):.4f}"
+    notes = f"; {outcome.warnings[0]}" if outcome.warnings else ""
+    return f"done in {outcome.seconds:.2f} s, {losses}{notes}"
+
+
+def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
+    """The study in plain values: what `Results` needs to know without data or learners."""
+    return {
+        "title": plan.title,
+        "created": datetime.now().isoformat(timespec="seconds"),
+        "predictions": plan.predictions,
+        "baseline": plan.baseline,
+        "claims": plan.claims,
+        "published": plan.published,
+        "families": list(plan.families),
+        "learners": {learner.name: " ".join(repr(learner.estimator).split()) for learner in plan.learners},
+        "datasets": [
+            {
+                "name": data.name,
+                "key": data.key,
+                "parameters": {family: _plain(plan, family, data) for family in plan.families},
+                "cells": [list(cell[1:]) for cell in data.cells],
+            }
+            for data in prepared
+        ],
+        "plan": plan.text,
+        "versions": _versions(),
+    }
+
+
+def _plain(plan: Plan, family: str, data: PreparedData) -> list[Any]:
+    values = plan.parameters(family, data.Y.shape[1]).tolist()
+    return ["inf" if value == float("inf") else value for value in values]  # JSON knows no infinity
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = choral.__version__ if package == "choral" else "unknown"
+    return found

@@ -1,0 +1,208 @@
+"""The folder of a study: a file for each cell, written whole or not at all, and whatever is damaged is noticed.
+
+``study.json`` says what the study is, ``labels/`` holds the true labels and folds of each data set, ``cells/`` a file
+for each finished cell under its key, ``log.txt`` a line for each cell that ran. A cell is an NPZ file: its checksums
+tell a damaged file from a good one. Files are renamed into place and not forced to the disk, which would take longer
+than the rest: after a power cut some of the last cells may be damaged, and are run again.
+"""
+
+import hashlib
+import json
+import os
+import zipfile
+import zlib
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from choral._outputs import check_output
+from choral._text import printable
+from choral.study.cells import Cell, PreparedData
+from choral.study.child import Outcome
+
+STUDY = "study.json"
+DAMAGES = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+
+
+class DamagedFile(ValueError):
+    """A file that is not as it was written."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredCell:
+    """The result of a cell as it was kept."""
+
+    profile: dict[str, Any]
+    predictions: np.ndarray  # of its test rows; uint8, or float32 for scores
+    seconds: float
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredLabels:
+    """The true labels of a data set, and how it was split."""
+
+    Y: np.ndarray
+    label_names: tuple[str, ...]
+    fold_numbers: np.ndarray
+
+
+class Store:
+    """The folder of a study.
+
+    Parameters
+    ----------
+    folder : path-like
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]):
+        self.folder = Path(folder)
+
+    def create(self) -> None:
+        """Make the folder, or take up the study that is in it; what a killed study was writing is removed."""
+        try:
+            for name in ("cells", "labels"):
+                if self.folder.is_dir() and not self._is_study and any(self.folder.iterdir()):
+                    raise FileExistsError("it holds files, but no study")
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+            check_output(self.folder / STUDY)
+        except OSError as error:
+            raise type(error)(f"{self.folder} cannot be the folder of a study: {error.strerror or error}.") from error
+        for leftover in self.folder.glob("*/.*.tmp"):
+            leftover.unlink(missing_ok=True)
+
+    @property
+    def _is_study(self) -> bool:
+        return (self.folder / STUDY).exists() or (self.folder / "cells").exists()
+
+    def write_study(self, study: dict[str, Any]) -> None:
+        """Keep what the study is."""
+        _write(self.folder / STUDY, json.dumps(study, indent=1).encode())
+
+    def read_study(self) -> dict[str, Any]:
+        """What the study is."""
+        path = self.folder / STUDY
+        try:
+            return json.loads(path.read_bytes())
+        except FileNotFoundError:
+            raise FileNotFoundError(f"{self.folder} holds no study: there is no {STUDY} in it.") from None
+        except ValueError as error:
+            raise DamagedFile(f"{path} is damaged ({error}); run the study again, its finished cells stay.") from error
+
+    def write_labels(self, prepared: PreparedData) -> None:
+        """Keep the true labels of a data set and its split."""
+        names = json.dumps(prepared.label_names).encode()
+        _write_arrays(
+            self._labels_path(prepared.name),
+            shape=np.array(prepared.Y.shape),
+            labels=np.packbits(prepared.Y, axis=1),
+            folds=prepared.fold_numbers.astype(np.int32),
+            label_names=np.frombuffer(names, dtype=np.uint8),
+        )
+
+    def read_labels(self, dataset: str) -> StoredLabels:
+        """The true labels of a data set and its split."""
+        path = self._labels_path(dataset)
+        try:
+            arrays = _read_arrays(path)
+            Y = np.unpackbits(arrays["labels"], axis=1, count=int(arrays["shape"][1]))
+            return StoredLabels(Y, tuple(json.loads(arrays["label_names"].tobytes())), arrays["folds"])
+        except DAMAGES as error:
+            raise DamagedFile(f"{path} is damaged or missing ({error}); run the study again.") from error
+
+    def _labels_path(self, dataset: str) -> Path:
+        # names are anybody's: one that is no file name must not become a path
+        return self.folder / "labels" / f"{hashlib.sha256(dataset.encode()).hexdigest()[:32]}.npz"
+
+    def write(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep what came of a cell: its result, or why there is none."""
+        if outcome.predictions is None:
+            failure = {"reason": outcome.reason, "details": outcome.details, "seconds": outcome.seconds}
+            _write(self._failure_path(cell.key), json.dumps(failure).encode())
+            return
+        hard = outcome.predictions.dtype == np.uint8
+        about = {
+            "key": cell.key,
+            "n_labels": outcome.predictions.shape[1],
+            "profile": outcome.profile,
+            "seconds": outcome.seconds,
+            "warnings": outcome.warnings,
+        }
+        _write_arrays(
+            self._cell_path(cell.key),
+            about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
+            predictions=np.packbits(outcome.predictions, axis=1) if hard else outcome.predictions,
+        )
+        self._failure_path(cell.key).unlink(missing_ok=True)
+
+    def read(self, key: str) -> StoredCell | None:
+        """The result of a cell; None if there is none, `DamagedFile` if it is not as it was written."""
+        path = self._cell_path(key)
+        try:
+            arrays = _read_arrays(path)
+            about = json.loads(arrays["about"].tobytes())
+            predictions = arrays["predictions"]
+            if predictions.dtype == np.uint8:
+                predictions = np.unpackbits(predictions, axis=1, count=about["n_labels"])
+            if about["key"] != key:
+                raise ValueError("it is the result of another cell")
+            return StoredCell(about["profile"], predictions, about["seconds"], tuple(about["warnings"]))
+        except FileNotFoundError:
+            return None
+        except DAMAGES as error:
+            raise DamagedFile(f"{path} is damaged: {error}.") from error
+
+    def has(self, key: str) -> bool:
+        """Whether there is a good result of a cell; a damaged one is removed, and noted in the log."""
+        try:
+            return self.read(key) is not None
+        except DamagedFile as error:
+            self.log(f"damaged, to be run again: {error}")
+            self._cell_path(key).unlink(missing_ok=True)
+            return False
+
+    def failure(self, key: str) -> dict[str, Any] | None:
+        """Why there is no result of a cell, if it ran."""
+        try:
+            return json.loads(self._failure_path(key).read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError:
+            return {"reason": "unknown: the note of its failure is damaged", "details": "", "seconds": 0.0}
+
+    def log(self, line: str) -> None:
+        """Add a line, with the time."""
+        with open(self.folder / "log.txt", "a", encoding="utf-8") as file:
+            file.write(f"{datetime.now().isoformat(timespec='seconds')} {printable(line)}\n")
+
+    def _cell_path(self, key: str) -> Path:
+        return self.folder / "cells" / f"{key}.npz"
+
+    def _failure_path(self, key: str) -> Path:
+        return self.folder / "cells" / f"{key}.failed.json"
+
+
+def _write_arrays(path: Path, **arrays: np.ndarray) -> None:
+    temporary = _beside(path)
+    with open(temporary, "wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    os.replace(temporary, path)
+
+
+def _write(path: Path, content: bytes) -> None:
+    temporary = _beside(path)
+    temporary.write_bytes(content)
+    os.replace(temporary, path)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def _read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of a file, checksums compared: an NPZ file checks an array only when it is read to its end."""
+    with np.load(path, allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}

@@ -1,0 +1,148 @@
+"""The near end of a child process: hands it tasks, waits no longer than allowed, replaces it when it is gone."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import replace
+
+from joblib.externals.loky.backend import reduction  # cloudpickle, wherever this joblib has it
+
+from choral.study.cells import Cell, Task
+from choral.study.child import Outcome
+
+COMMAND = "from choral.study.child import main; main()"
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+class Worker:
+    """A child process for one thread of the study."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen | None = None
+        self._data_key = ""  # what the child has in memory
+
+    def run(self, task: Task) -> Outcome:
+        """Run a cell in the child; one that dies or takes too long is an outcome too."""
+        process = self._started()
+        known = task.data_key == self._data_key
+        timer = _Timer(process, task.time_limit)
+        try:
+            with timer:
+                _send(process, replace(task, X=None, Y=None) if known else task)
+                self._data_key = task.data_key
+                return pickle.load(process.stdout)  # type: ignore[arg-type]
+        except (EOFError, OSError, pickle.UnpicklingError):
+            status = self.close()
+            if timer.is_over:
+                return Outcome(reason=f"ran past the time limit of {task.time_limit:g} seconds")
+            return Outcome(reason=f"the process that ran it died: {_describe(status)}")
+        except BaseException:
+            self.close()  # interrupted: the child knows nothing of it
+            raise
+
+    def kill(self) -> None:
+        """End the child; the thread that waits for it learns of it."""
+        if self._process is not None:
+            self._process.kill()
+
+    def close(self) -> int | None:
+        """End the child, whatever it does, and forget it; its exit status."""
+        process, self._process, self._data_key = self._process, None, ""
+        _running.discard(self)
+        if process is None:
+            return None
+        try:
+            process.wait(0.2)  # one that ends by itself tells more than one that we kill
+        except subprocess.TimeoutExpired:
+            process.kill()
+        with suppress(OSError):  # what it did not read is lost
+            process.stdin.close()  # type: ignore[union-attr]
+        process.stdout.close()  # type: ignore[union-attr]
+        return process.wait()
+
+    def _started(self) -> subprocess.Popen:
+        if self._process is not None and self._process.poll() is not None:
+            self.close()  # it ended by itself, having had nothing to do
+        if self._process is None:
+            self._process = _start()
+            _running.add(self)
+        return self._process
+
+
+class _Timer:
+    """Kills a process that takes too long."""
+
+    def __init__(self, process: subprocess.Popen, seconds: float | None):
+        self.is_over = False
+        self._process = process
+        self._timer = None if seconds is None else threading.Timer(seconds, self._kill)
+
+    def _kill(self) -> None:
+        self.is_over = True
+        self._process.kill()
+
+    def __enter__(self) -> None:
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
+
+    def __exit__(self, *error: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def _start() -> subprocess.Popen:
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": path},
+        start_new_session=True,  # Ctrl-C is for us: we end the child
+    )
+    try:
+        pickle.load(process.stdout)  # type: ignore[arg-type]  # ready: importing takes a second, which is nobody's fault
+    except EOFError:
+        raise RuntimeError(f"a child process of the study did not start: {_describe(process.wait())}.") from None
+    return process
+
+
+def _send(process: subprocess.Popen, task: Task) -> None:
+    reduction.dump(task, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
+    process.stdin.flush()  # type: ignore[union-attr]
+
+
+def _describe(status: int | None) -> str:
+    if status is not None and status < 0:
+        name = signal.Signals(-status).name
+        return f"{name}, perhaps for lack of memory" if -status == signal.SIGKILL else name
+    return f"exit status {status}"
+
+
+_workers = threading.local()
+_running: set[Worker] = set()
+
+
+def run_task(task: Task) -> tuple[Cell, Outcome]:
+    """Run a cell in the child process of this thread."""
+    if not hasattr(_workers, "own"):
+        _workers.own = Worker()
+    return task.cell, _workers.own.run(task)
+
+
+def kill_workers() -> None:
+    """End all child processes, so that no thread waits for one any more."""
+    for worker in tuple(_running):
+        worker.kill()
+
+
+def close_workers() -> None:
+    """End and forget all child processes of this process; no thread may be waiting for one."""
+    for worker in tuple(_running):
+        worker.kill()
+        worker.close()
