@@ -16,6 +16,9 @@ from choral.cli.describe import EPILOG as DESCRIBE_EPILOG
 from choral.cli.describe import describe_datasets
 from choral.cli.evaluate import EPILOG as EVALUATE_EPILOG
 from choral.cli.evaluate import evaluate_files
+from choral.cli.report import report_study
+from choral.cli.study import EPILOG as STUDY_EPILOG
+from choral.cli.study import run_plan
 
 __all__ = ["app"]
 
@@ -23,6 +26,8 @@ app = typer.Typer(cls=CommandGroup, add_completion=False, pretty_exceptions_enab
 app.command("evaluate", epilog=EVALUATE_EPILOG, short_help="Compare predictions with the truth.")(evaluate_files)
 app.command("decide", epilog=DECIDE_EPILOG, short_help="Find the prediction with the least expected loss.")(decide_file)
 app.command("describe", epilog=DESCRIBE_EPILOG, short_help="Describe data sets.")(describe_datasets)
+app.command("study", epilog=STUDY_EPILOG, short_help="Compare learners on data sets.")(run_plan)
+app.command("report", short_help="Write the page of a study.")(report_study)
 
 
 def _print_version(wanted: bool) -> None:

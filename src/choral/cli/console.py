@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from typer.core import TyperGroup
 
 from choral._text import printable
@@ -88,18 +88,22 @@ def warnings_in_one_line() -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Show]:
-    """A bar on stderr that leaves no trace, and only where somebody can see it."""
+def progress_bar(*, time_left: bool = False) -> Iterator[Show]:
+    """A bar on stderr that leaves no trace, and only where somebody can see it; with the time left for long work."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda done, total, what: None
         return
     description = TextColumn("{task.description}", markup=False)
-    columns = SpinnerColumn(), description, BarColumn(), TimeElapsedColumn()
+    columns = [SpinnerColumn(), description, BarColumn(), TimeElapsedColumn()]
+    if time_left:
+        columns += [TextColumn("{task.completed}/{task.total}, left:"), TimeRemainingColumn()]
     with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task("", total=None)
 
         def show(done: int, total: int, what: str) -> None:
-            bars.update(task, completed=done, total=total, description=printable(what))
+            if total != bars.tasks[0].total:
+                bars.reset(task, total=total)  # other work, of another speed
+            bars.update(task, completed=done, description=printable(what))
 
         yield show

@@ -1,6 +1,7 @@
 """``choral evaluate``: files of labels in, losses out."""
 
 import json
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,13 +11,15 @@ import typer
 
 import choral
 from choral._text import printable
-from choral.cli.console import progress_bar, standard_output, warnings_in_one_line
+from choral.cli.console import Show, progress_bar, standard_output, warnings_in_one_line
+from choral.cli.evaluation_notes import make_notes
 from choral.cli.evaluation_output import csv_rows, make_display, print_evaluation
 from choral.cli.files import check_outputs, read_with_progress, write_csv, write_plot
 from choral.cli.options import AsJson, Family, Header, IdColumn, Parameters, PlotPath
 from choral.cli.parsing import parse_count, parse_family, parse_number, parse_parameters, parse_seed
 from choral.evaluation import Evaluation
-from choral.label_files import align, check_scores, check_truth, check_weights
+from choral.label_files import LabelTable, align, check_scores, check_truth, check_weights
+from choral.measures.families import FAMILIES
 
 MOST_SAMPLES = 100_000
 
@@ -53,6 +56,10 @@ def evaluate_files(
         str | None, typer.Option("--csv", metavar="OUT", help="Write curves and intervals as a CSV file.")
     ] = None,
     plot_path: PlotPath = None,
+    page_path: Annotated[
+        str | None,
+        typer.Option("--report", metavar="OUT.html", help="Write a page to explore the curves in a browser."),
+    ] = None,
 ) -> None:
     """Compare predictions with the truth, from Hamming loss to subset 0/1 loss.
 
@@ -69,9 +76,13 @@ def evaluate_files(
         "n_bootstrap": n_bootstrap,
         "random_state": parse_seed(seed),
     }
-    check_outputs(csv_path, plot_path, inputs=[truth, *predictions])
+    check_outputs(csv_path, plot_path, inputs=[truth, *predictions], page_path=page_path)
     with warnings_in_one_line():
-        evaluation = _read_and_evaluate(truth, predictions, id_column, weights, header, options)
+        with progress_bar() as show:
+            table, matrices = _read(truth, predictions, id_column, weights, header, options, show)
+            evaluation = _evaluate(table, matrices, options, show)
+            if page_path is not None:
+                _write_page(page_path, evaluation, table, matrices, options, show)
         if csv_path is not None:
             write_csv(csv_path, csv_rows(evaluation))
         if plot_path is not None:
@@ -109,26 +120,52 @@ def name_models(paths: list[Path]) -> list[str]:
     raise ValueError(f"Prediction files must differ; {twice} came twice.")
 
 
-def _read_and_evaluate(
+def _read(
     truth_path: Path,
     paths: list[Path],
     id_column: str | None,
     weight_column: str | None,
     header: bool | None,
     options: dict[str, Any],
-) -> Evaluation:
-    """Read, check, align and evaluate, with progress on stderr."""
+    show: Show,
+) -> tuple[LabelTable, dict[str, Any]]:
+    """Read, check and align the truth and the predictions of each model."""
     names = name_models(paths)
-    with progress_bar() as progress:
-        read = partial(read_with_progress, progress, id_column=id_column or "id", header=header)
-        truth = read(truth_path, weight_column=weight_column)
-        if id_column is not None and truth.ids is None:
-            raise ValueError(f"{truth_path} has no column {id_column!r} for the ids.")
-        check_truth(truth)
-        check_weights(truth, weight_column or "")
-        predictions = {}
-        for name, path in zip(names, paths, strict=True):
-            table = read(path, ignored_column=weight_column)
-            check_scores(table, of_any_range=options["threshold"] is not None)
-            predictions[name] = align(truth, table).values
-        return choral.evaluate(truth.values, predictions, sample_weight=truth.weights, progress=progress, **options)
+    read = partial(read_with_progress, show, id_column=id_column or "id", header=header)
+    truth = read(truth_path, weight_column=weight_column)
+    if id_column is not None and truth.ids is None:
+        raise ValueError(f"{truth_path} has no column {id_column!r} for the ids.")
+    check_truth(truth)
+    check_weights(truth, weight_column or "")
+    predictions = {}
+    for name, path in zip(names, paths, strict=True):
+        table = read(path, ignored_column=weight_column)
+        check_scores(table, of_any_range=options["threshold"] is not None)
+        predictions[name] = align(truth, table).values
+    return truth, predictions
+
+
+def _evaluate(truth: LabelTable, predictions: dict[str, Any], options: dict[str, Any], show: Show) -> Evaluation:
+    return choral.evaluate(truth.values, predictions, sample_weight=truth.weights, progress=show, **options)
+
+
+def _write_page(
+    path: str,
+    evaluation: Evaluation,
+    truth: LabelTable,
+    predictions: dict[str, Any],
+    options: dict[str, Any],
+    show: Show,
+) -> None:
+    """Write the page of an evaluation: along both families, unless parameters of one were asked for."""
+    from choral.report import evaluation_contents, write_page
+
+    evaluations = [evaluation]
+    if options["parameters"] is None:
+        (other,) = set(FAMILIES) - {evaluation.family}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", choral.MixedPredictionsWarning)  # it has been said
+            evaluations.append(_evaluate(truth, predictions, {**options, "family": other}, show))
+    show(0, 1, "writing the page")
+    notes = make_notes(evaluation, options["n_bootstrap"])
+    write_page(evaluation_contents(evaluations, Path(truth.source).stem, notes, truth.labels), path)

@@ -13,6 +13,7 @@ from choral.cli.console import Show
 from choral.label_files import LabelTable, read_labels
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+PAGE_SUFFIXES = (".html", ".htm")
 
 
 def read_with_progress(show: Show, path: Path, **options: Any) -> LabelTable:
@@ -22,17 +23,23 @@ def read_with_progress(show: Show, path: Path, **options: Any) -> LabelTable:
     return read_labels(path, progress=lambda done, total: show(done, total, what), **options)
 
 
-def check_outputs(csv_path: str | None, plot_path: str | None, inputs: list[Path]) -> None:
+def check_outputs(
+    csv_path: str | None, plot_path: str | None, inputs: list[Path], *, page_path: str | None = None
+) -> None:
     """Find out before the computing what would stop the writing after it."""
     if plot_path is not None:
         if Path(plot_path).suffix.lower() not in PLOT_SUFFIXES:
             expected = ", ".join(PLOT_SUFFIXES)
             raise ValueError(f"--plot must name a file that ends in {expected}; got {plot_path!r}.")
         require("matplotlib", "plot")
+    if page_path is not None:
+        if Path(page_path).suffix.lower() not in PAGE_SUFFIXES:
+            raise ValueError(f"--report must name a file that ends in .html; got {page_path!r}.")
+        require("plotly", "report")
     if csv_path == "":
         raise ValueError("--csv must name a file; got ''.")
     taken = {os.path.realpath(path) for path in inputs}
-    for path in (csv_path, plot_path):
+    for path in (csv_path, plot_path, page_path):
         if path is not None:
             target = str(check_output(path))
             if target in taken:

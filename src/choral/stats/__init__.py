@@ -7,7 +7,7 @@ from choral.stats.bootstrap import Band, Rows, bootstrap_band, bootstrap_means
 from choral.stats.conditional import ConditionalDependence, conditional_dependence
 from choral.stats.describe import Description, describe
 from choral.stats.holm import holm
-from choral.stats.rank_tests import RankComparison, compare_ranks
+from choral.stats.rank_tests import RankComparison, compare_ranks, rank_losses
 from choral.stats.resampled_t import Significance, corrected_resampled_t
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "corrected_resampled_t",
     "describe",
     "holm",
+    "rank_losses",
 ]

@@ -127,8 +127,6 @@ def compare_ranks(losses: Any, names: Sequence[str] | None = None, *, confidence
     >>> comparison.groups()
     ((0, 1, 2),)
     """
-    from scipy.stats import rankdata  # more than half a second, which only tests should cost
-
     losses = _check_losses(losses)
     n_datasets, n_learners = losses.shape
     names = [f"learner {i}" for i in range(n_learners)] if names is None else names
@@ -136,7 +134,7 @@ def compare_ranks(losses: Any, names: Sequence[str] | None = None, *, confidence
         raise ValueError(f"names must have one entry for each of {n_learners} learners; got {len(names)}.")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1; got {confidence}.")
-    ranks = rankdata(_levels(losses), axis=1)
+    ranks = rank_losses(losses)
     mean_ranks = ranks.mean(axis=0)
     friedman, iman_davenport = _friedman(ranks)
     critical_difference, nemenyi = _nemenyi(mean_ranks, n_datasets, confidence)
@@ -151,6 +149,19 @@ def compare_ranks(losses: Any, names: Sequence[str] | None = None, *, confidence
         nemenyi=nemenyi,
         wilcoxon=_wilcoxon(losses),
     )
+
+
+def rank_losses(losses: np.ndarray) -> np.ndarray:
+    """The ranks of losses along the last axis, 1 for the least; equal ones, but for rounding, share their average.
+
+    Examples
+    --------
+    >>> rank_losses(np.array([0.3, 0.1, 0.3 + 1e-15]))
+    array([2.5, 1. , 2.5])
+    """
+    from scipy.stats import rankdata  # more than half a second, which only those who rank should pay
+
+    return rankdata(_levels(losses), axis=-1)
 
 
 def _check_losses(losses: Any) -> np.ndarray:

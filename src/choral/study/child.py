@@ -7,7 +7,7 @@ whatever the number of processes, and no more threads than cores.
 
 import os
 import pickle
-import sys
+import signal
 import threading
 import time
 import traceback
@@ -80,8 +80,12 @@ def _check_shape(predictions: np.ndarray, n_rows: int, n_labels: int) -> None:
 
 def main() -> None:
     """Serve one task after another until the other side is gone."""
-    tasks, outcomes = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    tasks, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # a learner that asks gets no task for an answer
     os.dup2(2, 1)  # what learners print must not mix with outcomes
+    if hasattr(os, "register_at_fork"):  # not on Windows
+        # the other side waits for the end of this file: a process that a learner forks must not hold it open
+        os.register_at_fork(after_in_child=outcomes.close)
     clock = _Clock()
     threading.Thread(target=_end_with_parent, args=(os.getppid(), clock), daemon=True).start()
     _send(outcomes, "ready")
@@ -115,6 +119,8 @@ def _end_with_parent(parent: int, clock: _Clock) -> None:
     """A killed parent cannot say goodbye."""
     while os.getppid() == parent and (clock.busy or time.monotonic() - clock.since < IDLE_SECONDS):
         time.sleep(0.5)
+    if hasattr(os, "killpg"):  # not on Windows
+        os.killpg(os.getpid(), signal.SIGKILL)  # with whatever processes the learner started
     os._exit(1)
 
 

@@ -26,7 +26,7 @@ class Keys:
     >>> with keys.place():
     ...     keys.finish(keys.take("folds", int, 10))
     Traceback (most recent call last):
-    ValueError: plan.toml, [split]: unknown key 'fold'; did you mean 'folds'?
+    choral.study.keys.PlanError: plan.toml, [split]: unknown key 'fold'; did you mean 'folds'?
     """
 
     def __init__(self, values: dict[str, Any], place: str = ""):

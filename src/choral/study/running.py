@@ -68,8 +68,8 @@ def run_study(
     ... )
     >>> with TemporaryDirectory() as folder:
     ...     results = run_study(plan, folder)
-    >>> results.datasets, results.learners, results.failures()
-    (('synthetic',), ('BR', 'LP'), ())
+    ...     results.finished("synthetic"), results.failures()
+    (('BR', 'LP'), ())
     """
     store = Store(folder)
     store.create()

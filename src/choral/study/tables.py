@@ -9,12 +9,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from choral._optional import require
 from choral._outputs import replacing
 from choral.measures.base import ROUNDING
 from choral.measures.families import get_family
+from choral.stats import rank_losses
 
 if TYPE_CHECKING:
     from choral.study.results import Results
@@ -181,9 +181,8 @@ def _ranks(results: "Results", dataset: str, family: str) -> dict[str, list[floa
     curves = {name: curve for name, curve in results.curves(dataset, family).items() if name != results.baseline}
     if not curves:
         return {}
-    digits = round(-np.log10(ROUNDING))
-    matrix = rankdata(np.round([curve.losses for curve in curves.values()], digits), axis=0)
-    return dict(zip(curves, matrix.tolist(), strict=True))
+    ranks = rank_losses(np.array([curve.losses for curve in curves.values()]).T)
+    return dict(zip(curves, ranks.T.tolist(), strict=True))
 
 
 def place_in_words(family: str, place: str) -> str:

@@ -47,7 +47,7 @@ class Worker:
     def kill(self) -> None:
         """End the child; the thread that waits for it learns of it."""
         if self._process is not None:
-            self._process.kill()
+            _kill(self._process)
 
     def close(self) -> int | None:
         """End the child, whatever it does, and forget it; its exit status."""
@@ -55,10 +55,9 @@ class Worker:
         _running.discard(self)
         if process is None:
             return None
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(0.2)  # one that ends by itself tells more than one that we kill
-        except subprocess.TimeoutExpired:
-            process.kill()
+        _kill(process)
         with suppress(OSError):  # what it did not read is lost
             process.stdin.close()  # type: ignore[union-attr]
         process.stdout.close()  # type: ignore[union-attr]
@@ -83,7 +82,7 @@ class _Timer:
 
     def _kill(self) -> None:
         self.is_over = True
-        self._process.kill()
+        _kill(self._process)
 
     def __enter__(self) -> None:
         if self._timer is not None:
@@ -98,7 +97,7 @@ class _Timer:
 def _start() -> subprocess.Popen:
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     process = subprocess.Popen(
-        [sys.executable, "-c", COMMAND],
+        [sys.executable, "-P", "-c", COMMAND],  # a random.py in the working folder is nobody's module
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -110,6 +109,14 @@ def _start() -> subprocess.Popen:
     except EOFError:
         raise RuntimeError(f"a child process of the study did not start: {_describe(process.wait())}.") from None
     return process
+
+
+def _kill(process: subprocess.Popen) -> None:
+    """End a child, and whatever processes its learner started: its session is a group of processes of its own."""
+    process.kill()
+    if hasattr(os, "killpg"):  # not on Windows
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _send(process: subprocess.Popen, task: Task) -> None:

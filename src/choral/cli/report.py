@@ -1,0 +1,46 @@
+"""``choral report``: the page of a study, written anew."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from choral._optional import require
+from choral._outputs import check_output
+from choral.cli.console import progress_bar, standard_output
+
+if TYPE_CHECKING:  # else every command would wait a second for scikit-learn
+    from choral.study import Results
+
+PAGE = "report.html"
+
+
+def report_study(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", hidden=True)],
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.html", help="Where to write it; report.html in DIR by default.", show_default=False),
+    ] = None,
+) -> None:
+    """Write the page of a study: one file that works offline.
+
+    DIR is the folder of a study, finished or not: what choral study wrote to.
+    """
+    from choral.study import Results
+
+    require("plotly", "report")
+    path = Path(out) if out is not None else folder / PAGE
+    results = Results(folder)
+    check_output(path)
+    with progress_bar() as show:
+        show(0, 1, "writing the page")
+        write_report(results, path)
+    with standard_output():
+        typer.echo(f"Open {path} in a browser.")
+
+
+def write_report(results: "Results", path: Path) -> None:
+    """Write the page of a study."""
+    from choral.report import study_contents, write_page
+
+    write_page(study_contents(results), path)

@@ -1,0 +1,102 @@
+"""What ``choral study`` leaves on the screen: the answer, ranks or losses, claims, failures, and where all is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from choral.cli.tables import new_table, print_sentences, print_table
+from choral.label_files.wording import counted
+from choral.study import Results
+from choral.study.answers import answer
+from choral.study.claims import judge_claims
+from choral.study.published import compare_with_published
+from choral.study.tables import PLACES
+
+MOST_FAILURES = 10  # shown; the page lists all
+
+
+def print_study(results: Results, written: list[Path]) -> None:
+    """Print what the study found."""
+    for table in _summaries(results):
+        print_table(table)
+        print_sentences([""])
+    print_sentences(answer(results))
+    if results.study["published"]:
+        print_sentences(["", "Beside the published losses:"])
+        print_table(_published_table(results))
+    if results.study["claims"]:
+        print_sentences(["", "The claims of the paper:", *_claims(results)])
+    print_sentences(["", *_failures(results), *_places(written)])
+
+
+def _summaries(results: Results) -> Iterator[RichTable]:
+    """Mean ranks where ranks compare, else the losses on each data set."""
+    family = results.families[0]
+    try:
+        ranks = [results.rank_comparison(family, x).mean_ranks for x in PLACES.values()]
+    except ValueError:
+        for dataset in results.datasets:
+            losses = {
+                name: [results.loss_at(dataset, name, family, x) for x in PLACES.values()]
+                for name in results.finished(dataset)
+            }
+            if losses:
+                yield _table(f"loss on {dataset}", losses, "{:.4f}")
+        return
+    yield _table("mean rank", dict(zip(results.competitors, zip(*ranks, strict=True), strict=True)), "{:.2f}")
+
+
+def _table(title: str, rows: dict, layout: str) -> RichTable:
+    """Rows by learner with the least number of each column marked."""
+    table = new_table()
+    table.add_column(Text(title), no_wrap=True)
+    for place in PLACES:
+        table.add_column(place, justify="right", no_wrap=True)
+    least = [min(column) for column in zip(*rows.values(), strict=True)]
+    for name, numbers in rows.items():
+        cells = []
+        for number, best in zip(numbers, least, strict=True):
+            text = layout.format(number)
+            cells.append(Text(f"*{text}", style="bold") if text == layout.format(best) else Text(text))
+        table.add_row(Text(name), *cells)
+    return table
+
+
+def _published_table(results: Results) -> RichTable:
+    table = new_table()
+    table.add_column("data set, learner", no_wrap=True)
+    for title in ("folds", "Hamming", "published", "subset 0/1", "published", "distance"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for found in compare_with_published(results):
+        ends = found.hamming, found.published_hamming, found.subset, found.published_subset, found.distance
+        table.add_row(Text(f"{found.dataset}, {found.learner}"), str(found.n_folds), *(f"{end:.4f}" for end in ends))
+    return table
+
+
+def _claims(results: Results) -> Iterator[str]:
+    for claim in judge_claims(results):
+        yield f"- {claim.claim} {claim.verdict.capitalize()}: {claim.where}."
+        if claim.figures:
+            yield f"  {claim.figures}."
+
+
+def _failures(results: Results) -> Iterator[str]:
+    failures = results.failures()
+    if failures:
+        yield f"{counted(len(failures), 'cell')} failed; learners are left out where they have not finished:"
+        for failure in failures[:MOST_FAILURES]:
+            place = f"{failure.dataset}, {failure.learner}, fold {failure.fold}"
+            yield f"- {place}: {failure.reason}"
+        if len(failures) > MOST_FAILURES:
+            yield f"- and {len(failures) - MOST_FAILURES} more."
+        yield ""
+
+
+def _places(written: list[Path]) -> Iterator[str]:
+    if len(written) > 1 or written[-1].suffix != ".html":
+        folders = ", ".join(str(path) for path in written if path.suffix != ".html")
+        yield f"Written to {folders}."
+    if written[-1].suffix == ".html":
+        yield f"Open {written[-1]} in a browser."

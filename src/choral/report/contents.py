@@ -1,0 +1,207 @@
+"""What a report says, in plain values: from a study, or from an evaluation of prediction files."""
+
+from datetime import date
+from importlib.metadata import version
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from choral import __version__
+from choral.curves import LossCurve, PairwiseCurve
+from choral.evaluation import Evaluation
+from choral.stats import Band
+from choral.study.answers import answer
+from choral.study.claims import judge_claims
+from choral.study.published import compare_with_published
+from choral.study.results import PairDifference, Results
+
+DIGITS = 6  # of intervals; losses are given in full
+PLACES_ACROSS = 11  # on the axis from Hamming to subset 0/1
+
+
+def study_contents(results: Results) -> dict[str, Any]:
+    """All that the page of a study shows: see `choral.report.page`."""
+    return {
+        "kind": "study",
+        "title": results.title,
+        "created": results.created[:10],
+        "predictions": results.predictions,
+        "answer": answer(results),
+        "learners": list(results.learners),
+        "baseline": results.baseline,
+        "families": list(results.families),
+        "datasets": [_dataset(results, name) for name in results.datasets],
+        "across": _across(results),
+        "claims": [claim._asdict() for claim in judge_claims(results)] if results.study["claims"] else None,
+        "published": _published(results) if results.study["published"] else None,
+        "failures": [
+            {
+                "dataset": failure.dataset,
+                "learner": failure.learner,
+                "fold": f"fold {failure.fold}, repeat {failure.repeat}, seed {failure.seed}",
+                "reason": failure.reason,
+            }
+            for failure in results.failures()
+        ],
+        "notes": _notes(results.confidence, results.n_bootstrap),
+        "plan": results.study["plan"],
+        "versions": results.study["versions"],
+    }
+
+
+def evaluation_contents(
+    evaluations: list[Evaluation], title: str, sentences: list[str], label_names: tuple[str, ...] | None = None
+) -> dict[str, Any]:
+    """All that the page of an evaluation shows: one data set, one `Evaluation` for each family."""
+    first = evaluations[0]
+    labels = label_names or tuple(str(number) for number in range(1, first.n_labels + 1))
+    return {
+        "kind": "evaluation",
+        "title": title,
+        "created": date.today().isoformat(),
+        "predictions": "hard" if all(profile.is_hard for profile in first.profiles.values()) else "soft",
+        "answer": sentences,
+        "learners": list(first.curves),
+        "baseline": first.baseline,
+        "families": [evaluation.family for evaluation in evaluations],
+        "datasets": [
+            {
+                "name": title,
+                "n_rows": first.n_rows,
+                "n_labels": first.n_labels,
+                "labels": list(labels),
+                "families": {evaluation.family: _of_evaluation(evaluation) for evaluation in evaluations},
+            }
+        ],
+        "across": None,
+        "claims": None,
+        "published": None,
+        "failures": [],
+        "notes": _notes(first.confidence, 0 if first.samples is None else len(first.samples)),
+        "plan": None,
+        "versions": {"choral": __version__, "numpy": version("numpy")},
+    }
+
+
+def _dataset(results: Results, name: str) -> dict[str, Any]:
+    Y, labels = results.labels(name)
+    return {
+        "name": name,
+        "n_rows": len(Y),
+        "n_labels": len(labels),
+        "labels": list(labels),
+        "families": {family: _of_study(results, name, family) for family in results.families},
+    }
+
+
+def _of_study(results: Results, name: str, family: str) -> dict[str, Any]:
+    curves = results.curves(name, family)
+    pairs = [
+        _pair(PairwiseCurve(curves[first], curves[second]), difference)
+        for (first, second), difference in results.differences(name, family).items()
+    ]
+    return _family(curves, results.parameters(name, family), results.bands(name, family), pairs)
+
+
+def _of_evaluation(evaluation: Evaluation) -> dict[str, Any]:
+    pairs = []
+    for first, second in combinations(evaluation.models, 2):
+        pair = PairwiseCurve(evaluation.curves[first], evaluation.curves[second])
+        difference = evaluation.difference(first, second)
+        if difference is not None:
+            pairs.append(_pair(pair, difference))
+    return _family(evaluation.curves, evaluation.parameters, evaluation.bands() or {}, pairs)
+
+
+def _family(
+    curves: dict[str, LossCurve], parameters: np.ndarray, bands: dict[str, Band], pairs: list[dict[str, Any]]
+) -> dict[str, Any]:
+    some = next(iter(curves.values()), None)
+    return {
+        "parameters": ["inf" if value == np.inf else value for value in parameters.tolist()],
+        "x": [] if some is None else [min(float(x), 2.0) for x in some.x],  # JSON knows no infinity
+        "curves": {name: _curve(curve, bands.get(name)) for name, curve in curves.items()},
+        "pairs": pairs,
+    }
+
+
+def _curve(curve: LossCurve, band: Band | None) -> dict[str, Any]:
+    whole = curve.x[0] == 0 and (curve.x[-1] >= 1 or curve.n_labels == 1)
+    return {
+        "losses": curve.losses.tolist(),
+        "lower": None if band is None else _rounded(band.lower),
+        "upper": None if band is None else _rounded(band.upper),
+        "slope": curve.slope if whole else None,
+        "area": curve.area if whole else None,
+    }
+
+
+def _pair(pair: PairwiseCurve, difference: Any) -> dict[str, Any]:
+    first, second = pair.names
+    is_tested = isinstance(difference, PairDifference)
+    return {
+        "first": first,
+        "second": second,
+        "crossings": ["inf" if value == np.inf else value for value in pair.crossings().tolist()],
+        "difference": _rounded(difference.estimate),
+        "lower": _rounded(difference.lower),
+        "upper": _rounded(difference.upper),
+        "p": _rounded(difference.pvalue) if is_tested else None,
+    }
+
+
+def _across(results: Results) -> dict[str, list[dict[str, Any]]] | None:
+    """Mean ranks over data sets along the axis; None where there are too few data sets or learners."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    try:
+        for family in results.families:
+            found[family] = [_ranks(results, family, x) for x in np.linspace(0, 1, PLACES_ACROSS).round(6).tolist()]
+    except ValueError:
+        return None
+    return found
+
+
+def _ranks(results: Results, family: str, x: float) -> dict[str, Any]:
+    comparison = results.rank_comparison(family, x)
+    ends = {0.0: "Hamming", 1.0: "subset 0/1" if family == "binomial" else "\N{GREEK SMALL LETTER ALPHA} = 1000"}
+    return {
+        "x": x,
+        "title": ends.get(x, f"{x:.0%} of the way"),
+        "mean_ranks": dict(zip(comparison.names, comparison.mean_ranks.tolist(), strict=True)),
+        "critical_difference": _finite(comparison.critical_difference),
+        "friedman_p": _finite(comparison.friedman.pvalue),
+        "n_datasets": comparison.n_datasets,
+    }
+
+
+def _published(results: Results) -> list[dict[str, Any]]:
+    return [
+        {
+            "dataset": comparison.dataset,
+            "learner": comparison.learner,
+            "ours_hamming": comparison.hamming,
+            "published_hamming": comparison.published_hamming,
+            "ours_subset": comparison.subset,
+            "published_subset": comparison.published_subset,
+            "distance": comparison.distance,
+        }
+        for comparison in compare_with_published(results)
+    ]
+
+
+def _notes(confidence: float, n_bootstrap: int) -> list[str]:
+    if not n_bootstrap:
+        return []
+    return [
+        f"Bands are pointwise {confidence:.0%} intervals of a paired bootstrap over rows with {n_bootstrap} samples; "
+        "they say how much the test rows matter, not how much the training rows do."
+    ]
+
+
+def _rounded(values: np.ndarray) -> list[float]:
+    return np.round(values, DIGITS).tolist()
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
