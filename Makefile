@@ -5,13 +5,13 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python;
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN = $(VENV)/bin
 
-.PHONY: demo test test-core test-lowest lint format bench published figures clean help
+.PHONY: demo test test-core test-lowest lint format bench paper published figures clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
-demo: $(VENV)/installed-cli,plot ## compare two classifiers on embedded data and draw their curves
-	$(BIN)/python scripts/demo.py demo
+demo: $(VENV)/installed-cli,plot,report ## a quick study on embedded data: tables, figures and a page for the browser
+	$(BIN)/choral study quick --out demo
 
 test: $(VENV)/installed-test ## run the whole test suite, doctests and the README's examples
 	$(BIN)/python -m pytest
@@ -37,16 +37,21 @@ format: $(VENV)/installed-dev ## put the code into shape
 
 bench: $(VENV)/installed-cli,plot ## speed, as ratios measured in one run, and the quality of searches
 	$(BIN)/python benchmarks/core.py && $(BIN)/python benchmarks/decisions.py
-	$(BIN)/python benchmarks/datasets.py && $(BIN)/python benchmarks/learners.py
+	$(BIN)/python benchmarks/datasets.py && $(BIN)/python benchmarks/learners.py && $(BIN)/python benchmarks/study.py
 
-published: $(VENV)/installed-cli,plot ## the paper's methods on its folds, beside the published losses (needs ../shared)
-	$(BIN)/python scripts/published.py
+# The data sets are taken from ../shared where they are there, else from CHORAL_DATA or the user's data folder.
+paper published: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))
+paper: $(VENV)/installed-cli,plot,report,data ## the study of the paper: nine data sets, nine learners, 20 to 40 minutes
+	$(BIN)/choral study paper --out study-paper
 
-figures: $(VENV)/installed-cli,plot ## draw the README's figures anew
-	$(BIN)/python scripts/figures.py
+published: $(VENV)/installed-cli,plot,report,data ## the same with the published protocol, beside the published losses
+	$(BIN)/choral study published --out study-published
+
+figures: $(VENV)/installed-cli,plot ## draw the README's figures anew, and write the files of its example
+	$(BIN)/python scripts/figures.py && $(BIN)/python scripts/examples.py
 
 clean: ## remove what was made here
-	rm -rf .venv* demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv* demo study-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # Older Pythons are told so at once: pip would search for long, and fail.
 check_python = $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

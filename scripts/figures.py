@@ -1,8 +1,8 @@
 """Draw the figures of the README: ``python scripts/figures.py [FOLDER]``, by default ``docs/figures``.
 
 The data of the curves are handwritten digits whose labels are the segments of a seven-segment display; the models are
-those of ``scripts/demo.py``: one decision tree per label against one tree for whole label sets. The decisions are those
-for ``docs/examples/five_labels.csv``.
+those of ``scripts/examples.py``: one decision tree per label against one tree for whole label sets. The decisions are
+those for ``docs/examples/five_labels.csv``.
 """
 
 import sys
@@ -16,9 +16,9 @@ import numpy as np
 
 from choral import LabelDistribution, PolynomialMeasure
 from choral.displays import ChoquetDisplay, DecisionDisplay, LossCurveDisplay, PairwiseDisplay
-from demo import predict
+from examples import EXAMPLES, predict
 
-FIVE_LABELS = Path(__file__).parents[1] / "docs" / "examples" / "five_labels.csv"
+FIVE_LABELS = EXAMPLES / "five_labels.csv"
 
 
 def draw_curves():

@@ -1,16 +1,12 @@
-"""The main job on embedded data: two ways to predict label sets, compared by ``choral evaluate``.
+"""Write the prediction files of the README's example: ``python scripts/examples.py [FOLDER]``.
 
-Binary relevance learns one decision tree per label, label powerset one tree for whole label sets, both from one fifth
-of the digits. Here the first has fewer wrong labels and the second far more images that are right altogether; the
-curves show where the better one changes. (An illustration, not a law: with more images the crossing moves to the
-Hamming end, and with forests in place of trees label powerset wins everywhere.)
-
-Usage: python scripts/demo.py [FOLDER], by default ``demo``.
+By default to ``docs/examples``. Binary relevance learns one decision tree per label, label powerset one tree for whole
+label sets, both from one fifth of the digits. Here the first has fewer wrong labels and the second far more images that
+are right altogether; the curves show where the better one changes. (An illustration, not a law: with more images the
+crossing moves to the Hamming end, and with forests in place of trees label powerset wins everywhere.)
 """
 
 import csv
-import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -19,6 +15,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from choral.datasets import load_digits_segments
+
+EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 
 
 def predict_by_binary_relevance(X_train, Y_train, X_test):
@@ -54,26 +52,11 @@ def predict():
     return ids, Y_test, predictions, dataset.label_names
 
 
-def write_inputs(folder):
-    """Write truth and predictions as a user would have them."""
-    ids, Y_test, predictions, label_names = predict()
-    paths = []
-    for name, labels in {"true": Y_test, **predictions}.items():
-        paths.append(str(folder / f"{name.replace(' ', '_')}.csv"))
-        write_labels(paths[-1], ids.tolist(), label_names, labels)
-    return paths
-
-
 def main():
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "demo")
-    folder.mkdir(parents=True, exist_ok=True)
-    outputs = ["--plot", str(folder / "curves.png"), "--csv", str(folder / "curves.csv")]
-    arguments = ["evaluate", *write_inputs(folder), *outputs]
-    print(f"$ {shlex.join(['choral', *arguments])}", flush=True)
-    status = subprocess.run([sys.executable, "-m", "choral", *arguments], check=False).returncode
-    if status != 0:
-        sys.exit(status)
-    print(f"The curves are drawn in {folder / 'curves.png'}, their numbers are in {folder / 'curves.csv'}.")
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else EXAMPLES
+    ids, Y_test, predictions, label_names = predict()
+    for name, labels in {"true": Y_test, **predictions}.items():
+        write_labels(folder / f"{name.replace(' ', '_')}.csv", ids.tolist(), label_names, labels)
 
 
 if __name__ == "__main__":
