@@ -15,6 +15,7 @@ from choral.study.answers import answer
 from choral.study.claims import judge_claims
 from choral.study.published import compare_with_published
 from choral.study.results import PairDifference, Results
+from choral.study.tables import slope_and_area
 
 DIGITS = 6  # of intervals; losses are given in full
 PLACES_ACROSS = 11  # on the axis from Hamming to subset 0/1
@@ -127,13 +128,13 @@ def _family(
 
 
 def _curve(curve: LossCurve, band: Band | None) -> dict[str, Any]:
-    whole = curve.x[0] == 0 and (curve.x[-1] >= 1 or curve.n_labels == 1)
+    slope, area = slope_and_area(curve)
     return {
         "losses": curve.losses.tolist(),
         "lower": None if band is None else _rounded(band.lower),
         "upper": None if band is None else _rounded(band.upper),
-        "slope": curve.slope if whole else None,
-        "area": curve.area if whole else None,
+        "slope": slope,
+        "area": area,
     }
 
 

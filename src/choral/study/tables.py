@@ -12,6 +12,7 @@ import numpy as np
 
 from choral._optional import require
 from choral._outputs import replacing
+from choral.curves import LossCurve
 from choral.measures.base import ROUNDING
 from choral.measures.families import get_family
 from choral.stats import rank_losses
@@ -118,8 +119,25 @@ def slopes(results: "Results") -> Table:
 def _slope_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
     for dataset, family in _places(results):
         for learner, curve in results.curves(dataset, family).items():
-            whole = curve.x[0] == 0 and (curve.x[-1] >= 1 or curve.n_labels == 1)
-            yield dataset, family, learner, curve.slope if whole else None, curve.area if whole else None
+            yield dataset, family, learner, *slope_and_area(curve)
+
+
+def slope_and_area(curve: LossCurve) -> tuple[float | None, float | None]:
+    """Slope and area of a curve, None where it lacks an end.
+
+    Examples
+    --------
+    >>> slope_and_area(LossCurve("polynomial", [1, 2, np.inf], [0.1, 0.2, 0.5], n_labels=3))
+    (0.4, None)
+    """
+    found: list[float | None] = []
+    for name in ("slope", "area"):
+        try:
+            found.append(getattr(curve, name))
+        except ValueError:  # it says which end is missing
+            found.append(None)
+    slope, area = found
+    return slope, area
 
 
 def crossings(results: "Results") -> Table:

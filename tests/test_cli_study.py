@@ -1,0 +1,280 @@
+"""``choral study``, ``choral report`` and ``choral evaluate --report``: what they write and say."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.metrics import hamming_loss, zero_one_loss
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+from typer.testing import CliRunner
+
+from choral.cli import app
+from choral.report import study_contents
+from choral.study import Results
+
+EVIL = "<script>alert(1)</script>"
+PLAN = f"""
+title = "Trial"
+claims = true
+
+[split]
+folds = 2
+
+[families]
+binomial = "all"
+polynomial = [1, 2, inf]
+
+[[datasets]]
+name = "together"
+call = "make_dependent"
+parameters = {{ n_samples = 60, n_labels = 3, dependence = 1.0 }}
+
+[[datasets]]
+name = "{EVIL}"
+path = "photos.csv"
+labels = ["sea", "{EVIL}"]
+
+[[learners]]
+name = "BR"
+learner = "BinaryRelevance"
+
+[[learners]]
+name = "LP"
+learner = "LabelPowerset"
+
+[[learners]]
+name = "CC"
+learner = "ClassifierChain"
+
+[[learners]]
+name = "nothing"
+learner = "ConstantLabels"
+baseline = true
+"""
+FAILING = '\n[[learners]]\nname = "broken"\nlearner = "broken:Broken"\n'
+BROKEN = """
+from sklearn.base import BaseEstimator
+
+class Broken(BaseEstimator):
+    def fit(self, X, Y):
+        raise RuntimeError("no, thanks")
+"""
+
+
+def run(*arguments, columns=80):
+    return CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": str(columns)})
+
+
+def assert_fails(message, *arguments):
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    assert result.stderr.count("\n") == 1
+    assert re.search(message, result.stderr), result.stderr
+
+
+def write_plan(folder, text=PLAN):
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(size=(40, 2)).round(3), rng.integers(2, size=(40, 2))])
+    with open(folder / "photos.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["light", "blue", "sea", EVIL], *rows.tolist()])
+    (folder / "broken.py").write_text(BROKEN)
+    (folder / "plan.toml").write_text(text)
+    return folder / "plan.toml"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A study that was run with figures and page: its folder, and what was printed."""
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("plotly")
+    folder = tmp_path_factory.mktemp("study")
+    result = run("study", write_plan(folder), "--out", folder / "out", "--n-jobs", "1")
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    return folder / "out", result.stdout
+
+
+def test_study_prints_ranks_the_answer_claims_and_places(study):
+    folder, printed = study
+    assert re.search(r"mean rank +Hamming +middle +subset 0/1", printed)
+    assert "By Hamming loss" in printed
+    assert "The claims of the paper:" in printed
+    assert "BR falls behind LP as k grows." in printed
+    assert f"Open {folder / 'report.html'} in a browser." in printed.replace("\n", "") or "in a browser." in printed
+    assert "failed" not in printed
+
+
+def test_tables_hold_the_losses_that_scikit_learn_finds_in_the_stored_predictions(study):
+    folder, _ = study
+    results = Results(folder)
+    with open(folder / "tables" / "losses.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = {
+        (row["dataset"], row["learner"], row["parameter"]): float(row["loss"])
+        for row in rows
+        if row["family"] == "binomial"
+    }
+    for dataset in results.datasets:
+        Y, names = results.labels(dataset)
+        for learner in results.learners:
+            predicted = np.zeros_like(Y)
+            for cell in results.cells(dataset):
+                if cell.learner == learner:
+                    predicted[results.test_rows(cell)] = results.cell_predictions(cell)
+            assert found[dataset, learner, "1"] == pytest.approx(hamming_loss(Y, predicted))
+            assert found[dataset, learner, str(len(names))] == pytest.approx(zero_one_loss(Y, predicted))
+
+
+def test_study_writes_tables_figures_and_a_log(study):
+    folder, _ = study
+    tables = {path.stem for path in (folder / "tables").iterdir()}
+    assert tables == {"losses", "wins", "slopes", "crossings", "differences", "ranks"}
+    suffixes = {path.suffix for path in (folder / "figures").rglob("*") if path.is_file()}
+    assert suffixes == {".png", ".svg"}
+    log = (folder / "log.txt").read_text().splitlines()
+    assert len(log) == 2 * 4 * 2
+    assert all("done in" in line for line in log)
+
+
+def test_the_page_holds_the_results_in_full(study):
+    folder, _ = study
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert len(page) < 6_000_000
+    assert EVIL not in page.replace("<script>", "<script>", 1)[page.index("<body") :]
+    contents = study_contents(Results(folder))
+    first = contents["datasets"][0]["families"]["binomial"]["curves"]["LP"]["losses"]
+    assert json.dumps(first)[1:-1].replace(" ", "") in page.replace(" ", "")
+
+
+def test_contents_are_plain_json_and_equal_the_results(study):
+    results = Results(study[0])
+    contents = json.loads(json.dumps(study_contents(results), allow_nan=False))
+    assert contents["datasets"][1]["labels"] == ["sea", EVIL]
+    assert contents["baseline"] == "nothing"
+    polynomial = contents["datasets"][0]["families"]["polynomial"]
+    assert polynomial["parameters"] == [1.0, 2.0, "inf"]
+    assert polynomial["curves"]["BR"]["losses"] == results.curve("together", "BR", "polynomial").losses.tolist()
+    pairs = {(pair["first"], pair["second"]): pair for pair in polynomial["pairs"]}
+    assert set(pairs) == {("BR", "LP"), ("BR", "CC"), ("LP", "CC")}
+    difference = results.differences("together", "polynomial")["BR", "LP"]
+    np.testing.assert_allclose(pairs["BR", "LP"]["p"], difference.pvalue, atol=1e-6)
+    ranks = contents["across"]["binomial"][0]
+    assert ranks["mean_ranks"] == dict(
+        zip(("BR", "LP", "CC"), results.rank_comparison("binomial", 0.0).mean_ranks, strict=True)
+    )
+    assert contents["claims"][0]["verdict"] == "cannot be judged"
+
+
+def test_report_writes_the_page_once_more(study, tmp_path):
+    folder, _ = study
+    result = run("report", folder, "--out", tmp_path / "page.html")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert (tmp_path / "page.html").read_bytes() == (folder / "report.html").read_bytes()
+    assert_fails("holds no study", "report", tmp_path)
+    assert_fails("its folder does not exist", "report", folder, "--out", tmp_path / "no" / "page.html")
+
+
+def test_a_second_run_repeats_no_cell(study):
+    folder, printed = study
+    before = (folder / "log.txt").read_text()
+    result = run("study", folder.parent / "plan.toml", "--out", folder, "--no-figures", "--no-report")
+    assert result.exit_code == 0
+    assert (folder / "log.txt").read_text() == before
+    assert result.stdout.split("Written to")[0] == printed.split("Written to")[0]
+
+
+def test_a_learner_that_fails_costs_its_cells_and_the_exit_status(study, tmp_path):
+    plan = write_plan(tmp_path, PLAN + FAILING)
+    result = run("study", plan, "--out", tmp_path / "out", "--no-figures", "--no-report", columns=200)
+    assert result.exit_code == 1
+    assert "4 cells failed" in result.stdout
+    assert "together, broken, fold 0: RuntimeError: no, thanks" in result.stdout
+    assert re.search(r"^BR ", result.stdout, re.MULTILINE)  # the others are compared all the same
+    contents = study_contents(Results(tmp_path / "out"))
+    assert contents["failures"][0] == {
+        "dataset": "together",
+        "learner": "broken",
+        "fold": "fold 0, repeat 0, seed 0",
+        "reason": "RuntimeError: no, thanks",
+    }
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("folds = 2", "unknown key 'fold'; did you mean 'folds'"),
+        ("BinaryRelevance", "'BinaryRelevanz' is no learner of choral.*did you mean 'BinaryRelevance'"),
+    ],
+)
+def test_a_mistake_in_a_plan_is_one_line(tmp_path, text, message):
+    plan = write_plan(tmp_path, PLAN.replace(text, text.replace("folds", "fold").replace("evance", "evanz")))
+    assert_fails(message, "study", plan, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_wrong_with_the_options_is_one_line(tmp_path):
+    plan = write_plan(tmp_path)
+    assert_fails("--n-jobs must be a whole number, not 0", "study", plan, "--n-jobs", "0")
+    assert_fails("--time-limit must be a number", "study", plan, "--time-limit", "soon")
+    assert_fails("time_limit must be a positive number", "study", plan, "--time-limit", "-1")
+    assert_fails("a plan is one of quick, paper, published", "study", "slow")
+    assert_fails("cannot be read: No such file", "study", tmp_path / "no.toml")
+    assert_fails("it holds files, but no study", "study", plan, "--out", tmp_path)
+    (tmp_path / "file").write_text("")
+    assert_fails("cannot be the folder of a study", "study", plan, "--out", tmp_path / "file" / "out")
+
+
+def test_a_cluster_that_does_not_answer_is_one_line(tmp_path, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("choral.study.clusters.SECONDS_TO_ANSWER", 0.5)
+    plan = write_plan(tmp_path)
+    assert_fails(
+        "no Dask scheduler answers at tcp://127.0.0.1:9",
+        "study",
+        plan,
+        "--out",
+        tmp_path / "o",
+        "--dask",
+        "tcp://127.0.0.1:9",
+    )
+
+
+def test_extras_that_are_missing_are_named_after_the_work(study, tmp_path, monkeypatch):
+    folder, _ = study
+    for module in ("matplotlib", "plotly"):
+        monkeypatch.setitem(sys.modules, module, None)
+    result = run("study", folder.parent / "plan.toml", "--out", folder)
+    assert result.exit_code == 0
+    assert "note: without figures" in result.stderr
+    assert "note: without the page" in result.stderr
+
+
+def test_help_names_the_ready_plans():
+    result = subprocess.run(
+        [sys.executable, "-m", "choral", "study", "--help"], capture_output=True, text=True, check=True
+    )
+    assert all(word in result.stdout for word in ("quick", "paper", "published", "--dask", "--n-jobs", "--time-limit"))
+
+
+def test_evaluate_writes_the_same_kind_of_page(tmp_path):
+    pytest.importorskip("plotly")
+    truth, first = tmp_path / "true.csv", tmp_path / "first.csv"
+    truth.write_text(f"sea,{EVIL}\n" + "1,0\n0,1\n" * 10)
+    first.write_text(f"sea,{EVIL}\n" + "1,1\n0,1\n" * 10)
+    page = tmp_path / "page.html"
+    result = run("evaluate", truth, first, "--report", page)
+    assert (result.exit_code, result.stderr) == (0, "")
+    text = page.read_text(encoding="utf-8")
+    assert "first" in text
+    assert "polynomial" in text  # both families, whichever was printed
+    assert f"<td>{EVIL}" not in text
+    result = run("evaluate", truth, first, "--report", page, "--family", "polynomial", "--parameters", "1,2,inf")
+    assert result.exit_code == 0
+    assert_fails(r"must name a file that ends in .html", "evaluate", truth, first, "--report", tmp_path / "page.pdf")
+    assert_fails("is an input or named twice", "evaluate", truth, first, "--report", page, "--csv", page)
