@@ -16,9 +16,9 @@ from choral.study.tables import PLACES
 
 DOCS = Path(__file__).parents[1] / "docs"
 FIGURES = {
-    "pages/pairs-binomial.png": "paper_pairs.png",
-    "ranks/binomial-hamming.png": "paper_ranks_hamming.png",
-    "ranks/binomial-subset.png": "paper_ranks_subset.png",
+    "pages/binomial.png": "paper_pairs.png",
+    "ranks/binomial--Hamming.png": "paper_ranks_hamming.png",
+    "ranks/binomial--subset.png": "paper_ranks_subset.png",
 }
 
 

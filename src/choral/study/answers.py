@@ -24,9 +24,9 @@ def answer(results: "Results") -> list[str]:
     if len(results.competitors) == 1:
         return [f"There is one learner, {results.competitors[0]}, and none to compare it with."]
     sentences = [_at_place(results, family, place, judged) for place in PLACES]
-    sentences = list(dict.fromkeys(sentences))
     sentences.append(_changes(results, family, judged))
     if len(judged) > 1:
+        sentences.append(_not_shown(results, family))
         sentences.append(_flattest(results, family, judged))
     if results.baseline is not None:
         sentences.append(_baseline(results, family, judged))
@@ -48,20 +48,39 @@ def _at_place(results: "Results", family: str, place: str, judged: list[str]) ->
     name = comparison.names[best]
     sentence = f"By {loss}, {name} is best on average (mean rank {comparison.mean_ranks[best]:.2f}"
     sentence += f" over {comparison.n_datasets} data sets, best on {wins[name]})"
-    return f"{sentence}; {_how_surely(comparison, best)}."
+    return f"{sentence}{_how_surely(comparison, best)}."
 
 
 def _how_surely(comparison: RankComparison, best: int) -> str:
-    if not comparison.friedman.pvalue < 1 - comparison.confidence:
-        return "that learners differ at all is not shown by Friedman's test"
+    """Which learners may be as good as the best; nothing where it is not shown that learners differ at all."""
+    if not _is_shown(comparison):
+        return ""
     gap = comparison.mean_ranks - comparison.mean_ranks[best]
     near = [name for name, d in zip(comparison.names, gap, strict=True) if 0 <= d < comparison.critical_difference]
     near.remove(comparison.names[best])
     if not near:
-        return "by Nemenyi's test better than each of the others"
+        return "; by Nemenyi's test better than each of the others"
     if len(near) == len(comparison.names) - 1:
-        return "by Nemenyi's test none of the others is worse for certain"
-    return f"by Nemenyi's test {_listed(near)} may be as good, the others are worse"
+        return "; by Nemenyi's test none of the others is worse for certain"
+    return f"; by Nemenyi's test {_listed(near)} may be as good, the others are worse"
+
+
+def _is_shown(comparison: RankComparison) -> bool:
+    return bool(comparison.friedman.pvalue < 1 - comparison.confidence)
+
+
+def _not_shown(results: "Results", family: str) -> str:
+    """By which losses it may be chance that learners differ."""
+    try:
+        doubtful = [p for p, x in PLACES.items() if not _is_shown(results.rank_comparison(family, x))]
+    except ValueError:
+        return ""
+    if not doubtful:
+        return ""
+    if len(doubtful) == len(PLACES):
+        return "That may be chance: Friedman's test does not show that learners differ, at either end or halfway."
+    losses = _listed([place_in_words(family, place) for place in doubtful])
+    return f"By {losses} that may be chance: Friedman's test does not show that learners differ."
 
 
 def _on_one(results: "Results", family: str, place: str, dataset: str) -> str:

@@ -1,0 +1,82 @@
+"""Pieces of HTML that hold untrusted text: everything that comes in from outside leaves as text."""
+
+import html
+from collections.abc import Iterable, Sequence
+
+from choral._text import printable
+
+Cell = str | int | float | None
+MISSING = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+
+
+def text(value: object) -> str:
+    r"""Text for any place in a page, in an attribute too: markup and control characters are shown, not obeyed.
+
+    Examples
+    --------
+    >>> text('<b>"flags"</b>\x07')
+    '&lt;b&gt;&quot;flags&quot;&lt;/b&gt;\\x07'
+    """
+    return html.escape(printable(str(value)))
+
+
+def prose(value: str) -> str:
+    """Text of one paragraph, whatever white space it came with.
+
+    Examples
+    --------
+    >>> prose("two lines\\n  become one")
+    'two lines become one'
+    """
+    return text(" ".join(value.split()))
+
+
+def number(value: float) -> str:
+    """Four decimals and a true minus, but no minus zero; whole numbers as they are.
+
+    Examples
+    --------
+    >>> number(-0.12345), number(-1e-17), number(27)
+    ('−0.1235', '0.0000', '27')
+    """
+    return (f"{value:z.4f}" if isinstance(value, float) else str(value)).replace("-", MINUS)
+
+
+def section(name: str, title: str, body: str, *, needs_script: bool = False) -> str:
+    """One part of the page under its heading; charts are not shown where no script can draw them."""
+    kind = ' class="needs-script"' if needs_script else ""
+    return (
+        f'<section id="{name}"{kind} aria-labelledby="{name}-title"><h2 id="{name}-title">{title}</h2>{body}</section>'
+    )
+
+
+def table(name: str, caption: str, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """A table that scrolls in its own box and that the page's script makes sortable.
+
+    A cell is text or a number; numbers keep their full precision for sorting, and None is a dash.
+    """
+    rows = [list(row) for row in rows]
+    numeric = [not any(isinstance(row[column], str) for row in rows) for column in range(len(headings))]
+    head = "".join(
+        f'<th scope="col"{_kind(is_number)}>{text(heading)}</th>'
+        for heading, is_number in zip(headings, numeric, strict=True)
+    )
+    body = "".join(f"<tr>{''.join(map(_cell, row, numeric))}</tr>" for row in rows)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
+        f'<table id="{name}" class="sortable"><caption>{text(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _kind(is_number: bool) -> str:
+    return ' class="number"' if is_number else ""
+
+
+def _cell(value: Cell, is_number: bool) -> str:
+    if value is None:
+        return f"<td{_kind(is_number)}>{MISSING}</td>"
+    if isinstance(value, str):
+        return f"<td{_kind(is_number)}>{prose(value)}</td>"
+    return f'<td{_kind(is_number)} data-value="{value!r}">{number(value)}</td>'

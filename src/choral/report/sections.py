@@ -1,0 +1,216 @@
+"""The sections of the page: what needs no script is complete here, charts get their place."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from choral.report.markup import MISSING, Cell, prose, section, table, text
+
+Contents = dict[str, Any]
+VERDICTS = {"holds": "yes", "does not hold": "no", "holds in part": "part", "cannot be judged": "open"}
+
+
+class Part(NamedTuple):
+    """A section: its anchor, its heading, its HTML (empty: nothing to show)."""
+
+    name: str
+    title: str
+    write: Callable[[Contents], str]
+    needs_script: bool = False
+
+
+def facts(contents: Contents) -> str:
+    """One line: what this is about, how much of it, and when."""
+    learners = [name for name in contents["learners"] if name != contents["baseline"]]
+    parts = [
+        contents["kind"].capitalize(),
+        _count(len(contents["datasets"]), "data set"),
+        _count(len(learners), word(contents)) + (" and a baseline" if contents["baseline"] else ""),
+        f"{contents['predictions']} predictions",
+        contents["created"],
+    ]
+    return "".join(f"<li>{text(part)}</li>" for part in parts)
+
+
+def answer(contents: Contents) -> str:
+    """The question answered in words."""
+    return "".join(f"<p>{prose(paragraph)}</p>" for paragraph in contents["answer"])
+
+
+def links(contents: Contents) -> str:
+    """The way to each section there is."""
+    return "".join(
+        f'<li{_script_class(part)}><a href="#{part.name}">{part.title}</a></li>' for part, _ in _present(contents)
+    )
+
+
+def sections(contents: Contents) -> str:
+    """All sections that have something to show."""
+    return "\n".join(
+        section(part.name, part.title, body, needs_script=part.needs_script) for part, body in _present(contents)
+    )
+
+
+def word(contents: Contents) -> str:
+    """What is compared: a study has learners, an evaluation models."""
+    return "model" if contents["kind"] == "evaluation" else "learner"
+
+
+def _present(contents: Contents) -> Iterator[tuple[Part, str]]:
+    for part in PARTS:
+        body = part.write(contents)
+        if body:
+            yield part, body
+
+
+def _script_class(part: Part) -> str:
+    return ' class="needs-script"' if part.needs_script else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _lead(words: str) -> str:
+    return f'<p class="lead">{words}</p>'
+
+
+def _curves(contents: Contents) -> str:
+    if not contents["datasets"]:
+        return ""
+    return _lead(
+        "How often something is wrong when labels are judged together: at the left end single labels (Hamming loss), "
+        f"at the right end all of them at once (subset 0/1 loss). Move the slider to rank the {word(contents)}s there."
+    )
+
+
+def _ranks(contents: Contents) -> str:
+    if not contents["across"]:
+        return ""
+    return _lead(
+        f"The mean rank of each {word(contents)} over the data sets, 1 being the best. The shaded stretch is the "
+        "critical difference from the best: inside it the data sets do not tell them apart."
+    )
+
+
+def _pairs(contents: Contents) -> str:
+    families = [family for dataset in contents["datasets"] for family in dataset["families"].values()]
+    if not any(family["pairs"] for family in families):
+        return ""
+    return _lead(f"Two {word(contents)}s against each other: who is better, where, and where that changes.")
+
+
+def _tables(contents: Contents) -> str:
+    lead = _lead(
+        "Click a heading to sort. Downloaded files keep every digit; a name that starts with =, +, - or @ gets "
+        "an apostrophe there, so that no spreadsheet takes it for a formula."
+    )
+    return lead + _summary(contents) + _datasets(contents) if contents["datasets"] else ""
+
+
+def _summary(contents: Contents) -> str:
+    names = [f"{what}, {family}" for family in contents["families"] for what in ("Slope", "Area")]
+    headings = ["Data set", word(contents).capitalize(), "Hamming loss", "Subset 0/1 loss", *names]
+    rows = [
+        [dataset["name"], learner, *_ends(dataset, learner), *_slopes_and_areas(dataset, learner, contents["families"])]
+        for dataset in contents["datasets"]
+        for learner in contents["learners"]
+        if any(learner in family["curves"] for family in dataset["families"].values())
+    ]
+    note = (
+        "Slope: subset 0/1 loss minus Hamming loss; flat curves belong to predictions whose labels are right together."
+    )
+    return table("summary", "Both ends, slopes and areas", headings, rows) + f'<p class="note">{note}</p>'
+
+
+def _ends(dataset: dict[str, Any], learner: str) -> list[Cell]:
+    """Hamming and subset 0/1 loss, from the first family that reaches them: they are the same in both."""
+    hamming, subset = None, None
+    for family in dataset["families"].values():
+        curve = family["curves"].get(learner)
+        if curve is None:
+            continue
+        first, last = family["parameters"][0], family["parameters"][-1]
+        if hamming is None and first == 1:
+            hamming = curve["losses"][0]
+        if subset is None and last == (
+            "inf" if family is dataset["families"].get("polynomial") else dataset["n_labels"]
+        ):
+            subset = curve["losses"][-1]
+    return [hamming, subset]
+
+
+def _slopes_and_areas(dataset: dict[str, Any], learner: str, families: list[str]) -> list[Cell]:
+    curves = [dataset["families"].get(family, {"curves": {}})["curves"].get(learner, {}) for family in families]
+    return [curve.get(what) for curve in curves for what in ("slope", "area")]
+
+
+def _datasets(contents: Contents) -> str:
+    rows = [
+        [dataset["name"], dataset["n_rows"], dataset["n_labels"], ", ".join(dataset["labels"])]
+        for dataset in contents["datasets"]
+    ]
+    return table("datasets", "Data sets", ["Data set", "Rows", "Labels", "Names of labels"], rows)
+
+
+def _claims(contents: Contents) -> str:
+    cards = "".join(
+        f'<li class="claim"><p><span class="verdict {VERDICTS[claim["verdict"]]}">{text(claim["verdict"])}</span> '
+        f"<strong>{prose(claim['claim'])}</strong></p><p>{prose(claim['figures'])}</p>"
+        f'<p class="note">{prose(claim["where"])}</p></li>'
+        for claim in contents["claims"] or []
+    )
+    return cards and f'<ul class="claims">{cards}</ul>'
+
+
+def _published(contents: Contents) -> str:
+    if not contents["published"]:
+        return ""
+    keys = ("dataset", "learner", "ours_hamming", "published_hamming", "ours_subset", "published_subset", "distance")
+    figures = [f"{loss}, {whose}" for loss in ("Hamming", "Subset 0/1") for whose in ("ours", "published")]
+    headings = ["Data set", word(contents).capitalize(), *figures, "Distance"]
+    rows = [[row[key] for key in keys] for row in contents["published"]]
+    return table("published-table", "Ours and the published figures", headings, rows)
+
+
+def _failures(contents: Contents) -> str:
+    if not contents["failures"]:
+        return ""
+    rows = [[failure[key] for key in ("dataset", "learner", "fold", "reason")] for failure in contents["failures"]]
+    headings = ["Data set", word(contents).capitalize(), "Fold", "Reason"]
+    return table("failures-table", "Cells without a result", headings, rows)
+
+
+def _notes(contents: Contents) -> str:
+    notes = "".join(f"<li>{prose(note)}</li>" for note in contents["notes"])
+    return notes and f"<ul>{notes}</ul>"
+
+
+def _reproduce(contents: Contents) -> str:
+    versions = "".join(
+        f"<dt>{text(name)}</dt><dd>{text(version)}</dd>" for name, version in contents["versions"].items()
+    )
+    return (_plan(contents["plan"]) if contents["plan"] else "") + f'<dl class="versions">{versions or MISSING}</dl>'
+
+
+def _plan(plan: str) -> str:
+    lines = "\n".join("\t".join(map(text, line.split("\t"))) for line in plan.split("\n"))
+    return (
+        _lead(
+            "Save the plan as <code>plan.toml</code>, install the versions below, and run "
+            "<code>choral study plan.toml</code>."
+        )
+        + f'<details><summary>The plan</summary><pre id="plan" tabindex="0">{lines}</pre></details>'
+    )
+
+
+PARTS = (
+    Part("curves", "From Hamming to subset 0/1", _curves, needs_script=True),
+    Part("ranks", "All data sets", _ranks, needs_script=True),
+    Part("pairs", "Two at a time", _pairs, needs_script=True),
+    Part("tables", "Tables", _tables),
+    Part("claims", "Claims", _claims),
+    Part("published", "Published figures", _published),
+    Part("failures", "What failed", _failures),
+    Part("notes", "Notes", _notes),
+    Part("reproduce", "How to reproduce", _reproduce),
+)

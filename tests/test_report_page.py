@@ -1,0 +1,652 @@
+"""The report page, as people meet it: in a browser, by mouse and keyboard, on a phone, with hostile names."""
+
+import csv
+import io
+import itertools
+import sys
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from browser import PHONE, start_browser
+from choral import ErrorProfile, PairwiseCurve
+from choral.displays._style import COLOURS, GREY
+from choral.report import render_page, write_page
+from choral.report.markup import MINUS, MISSING
+
+pytest.importorskip("plotly")
+
+STUDY = {
+    "BR": (0.1, 0.22),
+    "CC": (0.3, 0.27),
+    "LP": (0.42, 0.35),
+    "Default": (0.02, 0.3),
+}  # right at once, else wrong by
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</script><!--",
+    "$data {{title}} $& %{x}",
+    "=1+1 &lt;<b>bold</b>\u2028",
+)
+
+
+def random_curves(rng, skills, n_labels, family, n_rows=300):
+    """Curves of random predictions: some rows are right as a whole, in the others labels are wrong one by one."""
+    y_true = rng.integers(2, size=(n_rows, n_labels))
+    curves = {}
+    for name, (whole, wrong) in skills.items():
+        errors = (rng.random((n_rows, n_labels)) < wrong) & (rng.random((n_rows, 1)) > whole)
+        parameters = None if family == "binomial" else [*np.geomspace(1, 1000, 54), np.inf]
+        curves[name] = ErrorProfile.from_predictions(y_true, y_true ^ errors).curve(family, parameters, name)
+    return curves
+
+
+def family_contents(rng, skills, n_labels, family, baseline):
+    curves = random_curves(rng, skills, n_labels, family)
+    first = next(iter(curves.values()))
+    finite = [x if np.isfinite(x) else 1 for x in first.x.tolist()]
+    spread = 0.02 + 0.01 * np.array(finite)
+    return {
+        "parameters": ["inf" if np.isinf(each) else each for each in first.parameters.tolist()],
+        "x": finite,
+        "curves": {
+            name: {
+                "losses": curve.losses.tolist(),
+                "lower": (curve.losses - spread).clip(0, 1).tolist(),
+                "upper": (curve.losses + spread).clip(0, 1).tolist(),
+                "slope": curve.slope,
+                "area": curve.area,
+            }
+            for name, curve in curves.items()
+        },
+        "pairs": [
+            pair_contents(rng, PairwiseCurve(a, b), spread)
+            for a, b in itertools.combinations(curves.values(), 2)
+            if baseline not in (a.name, b.name)
+        ],
+    }
+
+
+def pair_contents(rng, pair, spread):
+    difference = pair.differences
+    return {
+        "first": pair.names[0],
+        "second": pair.names[1],
+        "crossings": pair.crossings().tolist(),
+        "difference": difference.tolist(),
+        "lower": (difference - spread).tolist(),
+        "upper": (difference + spread).tolist(),
+        "p": np.exp(-((difference / spread) ** 2) * 3 - rng.random() * 0.1).tolist(),
+    }
+
+
+def rank_contents(datasets, family, learners):
+    """Mean ranks at five points of the way."""
+    points = []
+    for share, title in [
+        (0, "Hamming"),
+        (0.25, "a quarter"),
+        (0.5, "half way"),
+        (0.75, "three quarters"),
+        (1, "subset 0/1"),
+    ]:
+        losses = []
+        for dataset in datasets:
+            part = dataset["families"][family]
+            index = int(np.abs(np.array(part["x"]) - share).argmin())
+            losses.append([part["curves"][name]["losses"][index] for name in learners])
+        ranks = np.argsort(np.argsort(losses, axis=1), axis=1).mean(axis=0) + 1
+        points.append(
+            {
+                "x": share,
+                "title": title,
+                "mean_ranks": dict(zip(learners, ranks.tolist(), strict=True)),
+                "critical_difference": 1.4,
+                "friedman_p": 0.0123,
+                "n_datasets": len(datasets),
+            }
+        )
+    return points
+
+
+def make_contents(skills=STUDY, label_counts=(("emotions", 6), ("yeast", 14)), **changes):
+    """A whole study of random predictions."""
+    rng = np.random.default_rng(0)
+    families = ["binomial", "polynomial"]
+    baseline = changes.get("baseline", "Default" if "Default" in skills else None)
+    datasets = [
+        {
+            "name": name,
+            "n_rows": 300,
+            "n_labels": n_labels,
+            "labels": [f"label {i}" for i in range(n_labels)],
+            "families": {family: family_contents(rng, skills, n_labels, family, baseline) for family in families},
+        }
+        for name, n_labels in label_counts
+    ]
+    models = [name for name in skills if name != baseline]
+    learner, dataset = models[0], datasets[0]["name"]
+    contents = {
+        "kind": "study",
+        "title": "Nine learners from Hamming to subset 0/1 loss",
+        "created": "2026-11-15",
+        "predictions": "hard",
+        "answer": [
+            f"{models[-1]} predicts whole label sets best, {models[0]} single labels.",
+            "On most data sets the curves cross: who is better depends on how many labels must be right together.",
+        ],
+        "learners": list(skills),
+        "baseline": baseline,
+        "families": families,
+        "datasets": datasets,
+        "across": {family: rank_contents(datasets, family, models) for family in families},
+        "claims": [
+            {
+                "claim": "Curves of learners cross.",
+                "verdict": "holds",
+                "figures": "31 of 36 pairs.",
+                "where": "Two at a time",
+            },
+            {
+                "claim": "One is best everywhere.",
+                "verdict": "does not hold",
+                "figures": "None is.",
+                "where": "All data sets",
+            },
+            {"claim": "Flat is better.", "verdict": "holds in part", "figures": "5 of 9 data sets.", "where": "Tables"},
+            {"claim": "It scales.", "verdict": "cannot be judged", "figures": "Not measured.", "where": "Notes"},
+        ],
+        "published": [
+            {
+                "dataset": dataset,
+                "learner": learner,
+                "ours_hamming": 0.21,
+                "published_hamming": 0.2134,
+                "ours_subset": 0.75,
+                "published_subset": None,
+                "distance": -0.0034,
+            }
+        ],
+        "failures": [{"dataset": dataset, "learner": learner, "fold": "3", "reason": "MemoryError: out of\nmemory"}],
+        "notes": ["Folds are shared by all learners.", "Bands are bootstrap bands of 95 %."],
+        "plan": '[study]\nfolds = 10\n\tlearners = ["<BR>"]\n',
+        "versions": {"choral": "0.1.0", "python": "3.11.9"},
+    }
+    return contents | changes
+
+
+NINE = {f"learner {i}": (0.05 * i, 0.2 + 0.02 * i) for i in range(9)}
+NINE_SETS = [(f"data set {k}", k) for k in (6, 7, 12, 14, 19, 27, 45, 53, 75)]
+ONE = {"only": (0.2, 0.2)}
+EMPTY = {"across": None, "claims": None, "published": None, "failures": [], "notes": [], "plan": None}
+
+
+@pytest.fixture(scope="session")
+def session_browser(tmp_path_factory):
+    browser = start_browser(tmp_path_factory.mktemp("browser"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def browser(session_browser):
+    """One browser for all; whatever a test does, the console stays silent and nothing leaves the page."""
+    yield session_browser
+    assert session_browser.messages() == []
+    assert [each for each in session_browser.requests() if not each.startswith(("file:", "data:", "blob:"))] == []
+
+
+@pytest.fixture(scope="session")
+def study():
+    return make_contents()
+
+
+@pytest.fixture(scope="session")
+def page_of(tmp_path_factory):
+    """Write a page, each only once."""
+    folder, known = tmp_path_factory.mktemp("pages"), {}
+
+    def write(contents):
+        if id(contents) not in known:
+            known[id(contents)] = (contents, folder / f"{len(known)}.html")  # contents are kept: so is their id
+            write_page(*known[id(contents)])
+        return known[id(contents)][1]
+
+    return write
+
+
+@pytest.fixture
+def open_study(browser, study, page_of):
+    """The page of the study, in whatever state the last test has left it."""
+    browser.visit(page_of(study))
+    return browser
+
+
+def show_curves(browser, *, dataset=0, family=1, index=0):
+    browser.choose("#curves select", dataset)
+    browser.click(f"#curves .choices label:nth-child({family}) input")
+    browser.choose("#curves input[type=range]", index)
+
+
+def ranked(part, index, baseline="Default"):
+    """What the ranking should say at one parameter, by the contents."""
+    losses = {name: curve["losses"][index] for name, curve in part["curves"].items()}
+    best = min(loss for name, loss in losses.items() if name != baseline)
+    rows, place = [], 0
+    for name in sorted(losses, key=losses.get):
+        place += name != baseline
+        gap = losses[name] - best
+        rank, to_best = MISSING if name == baseline else str(place), f"+{gap:.4f}" if gap else MISSING
+        rows.append([rank, name, f"{losses[name]:.4f}", to_best])
+    return rows
+
+
+def fixed(value):
+    return f"{value:.4f}".replace("-", MINUS)
+
+
+# ---------------------------------------------------------------- in a browser
+
+
+def test_the_answer_comes_first_and_nothing_is_fetched(browser, study, page_of):
+    browser.open(page_of(study))
+    text = browser.script("return document.body.innerText")
+    places = [
+        text.index(part) for part in (study["title"], "2 data sets", *study["answer"], "From Hamming to subset 0/1\n")
+    ]
+    assert places == sorted(places)
+    size = "getComputedStyle(document.querySelector(each)).fontSize"
+    sizes = browser.script(f"return ['#answer p', 'h1', 'h2'].map(each => parseFloat({size}))")
+    assert sizes[0] > max(sizes[1:])
+    assert browser.requests() == [page_of(study).as_uri()]
+
+
+def test_the_slider_ranks_anew(open_study, study):
+    part = study["datasets"][0]["families"]["binomial"]
+    assert [row[1] for row in ranked(part, 0)] != [row[1] for row in ranked(part, 5)]
+    for index in (0, 3, 5):
+        show_curves(open_study, index=index)
+        assert open_study.cells("#curves table") == ranked(part, index)
+        assert open_study.find("#curves output").text == f"k = {index + 1}"
+        assert open_study.script("return document.querySelector('#curves .chart').layout.shapes[0].x0") == index + 1
+        assert open_study.find("#curves [aria-live]").get_attribute("textContent").startswith(f"k = {index + 1}: 1. ")
+
+
+def test_the_slider_moves_by_keyboard(open_study):
+    from selenium.webdriver.common.keys import Keys
+
+    show_curves(open_study)
+    slider = open_study.find("#curves input[type=range]")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    assert slider.get_attribute("aria-valuetext") == "k = 2"
+    slider.send_keys(Keys.END)
+    assert open_study.find("#curves output").text == "k = 6"
+
+
+def visible(browser, part):
+    return {trace["name"] for trace in browser.traces("#curves") if trace["part"] == part and trace["visible"]}
+
+
+def test_checkboxes_hide_learners_and_bands(open_study):
+    show_curves(open_study)
+    everyone = {"BR", "CC", "LP", "Default"}
+    assert visible(open_study, "line") == visible(open_study, "band") == everyone
+    open_study.click("#curves .legend label:nth-child(2) input")
+    assert visible(open_study, "line") == visible(open_study, "band") == everyone - {"CC"}
+    assert {row[1] for row in open_study.cells("#curves table")} == everyone - {"CC"}
+    assert "1 learner hidden" in open_study.find("#curves .panel").text
+    open_study.click("#curves .controls > .check input")
+    assert visible(open_study, "band") == set()
+    open_study.click("#curves .legend label:nth-child(2) input")
+    open_study.click("#curves .controls > .check input")
+    assert visible(open_study, "line") == visible(open_study, "band") == everyone
+
+
+def test_families_and_data_sets_switch(open_study, study):
+    show_curves(open_study, dataset=1)
+    part = study["datasets"][1]["families"]["binomial"]
+    traces = {trace["name"]: trace for trace in open_study.traces("#curves") if trace["part"] == "line"}
+    assert traces["LP"]["x"] == part["parameters"]
+    assert traces["LP"]["y"] == part["curves"]["LP"]["losses"]
+    show_curves(open_study, dataset=1, family=2, index=54)
+    part = study["datasets"][1]["families"]["polynomial"]
+    traces = {trace["name"]: trace for trace in open_study.traces("#curves") if trace["part"] == "line"}
+    losses = part["curves"]["LP"]["losses"]
+    assert traces["LP"]["y"] == [*losses[:-1], None, losses[-1]]  # no line leads to infinity
+    assert traces["LP"]["x"][:-2] == pytest.approx(np.log10(part["parameters"][:-1]), abs=1e-12)
+    assert open_study.find("#curves output").text == "\N{GREEK SMALL LETTER ALPHA} = ∞"
+    assert open_study.cells("#curves table") == ranked(part, 54)
+
+
+def test_hovering_tells_learner_parameter_loss_and_band(open_study, study):
+    show_curves(open_study)
+    curve = study["datasets"][0]["families"]["binomial"]["curves"]["CC"]
+    index = [(trace["name"], trace["part"]) for trace in open_study.traces("#curves")].index(("CC", "line"))
+    lines = hover_lines(open_study, "#curves", index, 2)
+    band = f"band {fixed(curve['lower'][2])} to {fixed(curve['upper'][2])}"
+    assert lines == ["CC", "k = 3", f"loss {fixed(curve['losses'][2])}", band]
+
+
+def hover_lines(browser, section, trace, point):
+    code = (
+        "const [section, curveNumber, pointNumber, done] = arguments;"
+        "const chart = document.querySelector(section + ' .chart');"
+        "const read = () => done([...chart.querySelectorAll('.hovertext tspan.line')].map(line => line.textContent));"
+        "Plotly.Fx.hover(chart, [{curveNumber, pointNumber}]);"
+        "setTimeout(read, 80);"  # Plotly waits a little before it shows another point
+    )
+    return browser.driver.execute_async_script(code, section, trace, point)
+
+
+def test_charts_cannot_be_sent_away(open_study):
+    code = "return [...document.querySelectorAll('#curves .modebar-btn')].map(each => each.dataset.title)"
+    titles = open_study.script(code)
+    assert "Download plot as a PNG" in titles
+    assert set(titles) <= {"Zoom", "Pan", "Reset axes", "Download plot as a PNG"}
+
+
+def test_mean_ranks_over_data_sets(open_study, study):
+    open_study.choose("#ranks input[type=range]", 4)
+    point = study["across"]["binomial"][4]
+    expected = sorted(point["mean_ranks"].items(), key=lambda item: item[1])
+    assert [row[1:3] for row in open_study.cells("#ranks table")] == [[name, f"{rank:.2f}"] for name, rank in expected]
+    assert open_study.find("#ranks output").text == "subset 0/1"
+    assert "Friedman test: p = 0.012. Critical difference: 1.40." in open_study.find("#ranks .panel").text
+    shade = open_study.script("return document.querySelector('#ranks .chart').layout.shapes[0]")
+    assert (shade["y0"], shade["y1"]) == pytest.approx((expected[0][1], expected[0][1] + 1.4))
+
+
+def show_pair(browser, *, first=0, second=1, view=1, dataset=0):
+    browser.choose("#pairs label:nth-child(1) select", first)
+    browser.choose("#pairs label:nth-child(2) select", second)
+    browser.click(f"#pairs .controls fieldset:nth-of-type(1) label:nth-child({view}) input")
+    browser.choose("#pairs label:last-child select", dataset)
+
+
+def test_a_pair_of_learners(open_study, study):
+    show_pair(open_study)
+    parts = [dataset["families"]["binomial"] for dataset in study["datasets"]]
+    lines = [trace for trace in open_study.traces("#pairs") if trace["part"] == "line"]
+    assert [trace["name"] for trace in lines] == ["emotions", "yeast"]
+    assert [trace["x"] for trace in lines] == [part["curves"]["BR"]["losses"] for part in parts]
+    assert [trace["y"] for trace in lines] == [part["curves"]["CC"]["losses"] for part in parts]
+    marks = [trace for trace in open_study.traces("#pairs") if trace["part"] == "crossing"]
+    assert [len(trace["x"]) for trace in marks] == [len(part["pairs"][0]["crossings"]) for part in parts]
+    assert all(trace["x"] == pytest.approx(trace["y"]) for trace in marks)  # on the diagonal
+    notes = open_study.script("return document.querySelector('#pairs .chart').layout.annotations.map(a => a.text)")
+    assert notes == ["BR better", "CC better"]
+
+
+def test_the_difference_of_a_pair_turned_around(open_study, study):
+    pair = study["datasets"][1]["families"]["binomial"]["pairs"][1]
+    assert (pair["first"], pair["second"]) == ("BR", "LP")
+    show_pair(open_study, first=2, second=0, view=2, dataset=2)
+    traces = {trace["part"]: trace for trace in open_study.traces("#pairs")}
+    assert traces["line"]["y"] == pytest.approx(np.negative(pair["difference"]), abs=1e-12)
+    lower, upper = np.negative(pair["upper"]), np.negative(pair["lower"])
+    assert traces["band"]["y"][:-1] == pytest.approx([*upper, *lower[::-1], upper[0]], abs=6e-5)
+    significant = [y is not None for y in traces["significant"]["y"]]
+    assert significant == [p < 0.05 for p in pair["p"]]
+    assert len(set(significant)) == 2
+    assert open_study.cells("#pairs table")[0][-1] == f"{sum(significant)} of {len(significant)}"
+    assert "positive where LP is better" in open_study.find("#pairs .panel").text
+
+
+def test_a_pair_of_one_and_the_same_is_not_possible(open_study):
+    show_pair(open_study)
+    open_study.choose("#pairs label:nth-child(1) select", 1)  # CC, which was second
+    chosen = "return [...document.querySelectorAll('#pairs select')].slice(0, 2).map(s => s.selectedOptions[0].text)"
+    assert open_study.script(chosen) == ["CC", "BR"]
+
+
+def test_tables_sort_by_keyboard(open_study):
+    from selenium.webdriver.common.keys import Keys
+
+    header = open_study.find("#summary th:nth-child(3)")
+    for direction in ("ascending", "descending"):
+        header.find_element("css selector", "button").send_keys(Keys.ENTER)
+        assert header.get_attribute("aria-sort") == direction
+        losses = [float(row[2]) for row in open_study.cells("#summary")]
+        assert losses == sorted(losses, reverse=direction == "descending")
+    open_study.find("#summary th:nth-child(2) button").send_keys(Keys.SPACE)
+    assert header.get_attribute("aria-sort") is None
+    learners = [row[1] for row in open_study.cells("#summary")]
+    assert learners == sorted(["BR", "CC", "LP", "Default"] * 2)
+
+
+def download(browser, title, name):
+    """Rows of a CSV file, which has the line ends of RFC 4180 and nothing else."""
+    buttons = "return [...document.querySelectorAll('button')].find(b => b.textContent.includes(arguments[0])).click()"
+    browser.script(buttons, title)
+    text = browser.downloaded(name).decode()
+    rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    assert text.endswith("\r\n")
+    return rows
+
+
+def test_downloads_hold_every_digit(open_study, study):
+    parts = [(d["name"], name, part) for d in study["datasets"] for name, part in d["families"].items()]
+    header, *rows = download(open_study, "all losses", "losses.csv")
+    assert header == ["dataset", "family", "learner", "parameter", "loss", "lower", "upper"]
+    expected = [
+        [dataset, family, learner, str(parameter), *figures]
+        for dataset, family, part in parts
+        for learner, curve in part["curves"].items()
+        for parameter, *figures in zip(part["parameters"], curve["losses"], curve["lower"], curve["upper"], strict=True)
+    ]
+    assert [[*row[:3], float(row[3]), *map(float, row[4:])] for row in rows] == [
+        [*row[:3], float(row[3]), *row[4:]] for row in expected
+    ]
+    header, *rows = download(open_study, "slopes", "slopes.csv")
+    assert header == ["dataset", "family", "learner", "slope", "area"]
+    assert [[*row[:3], float(row[3]), float(row[4])] for row in rows] == [
+        [dataset, family, learner, curve["slope"], curve["area"]]
+        for dataset, family, part in parts
+        for learner, curve in part["curves"].items()
+    ]
+    header, *rows = download(open_study, "crossings", "crossings.csv")
+    assert header == ["dataset", "family", "first", "second", "parameter"]
+    assert [[*row[:4], float(row[4])] for row in rows] == [
+        [dataset, family, pair["first"], pair["second"], crossing]
+        for dataset, family, part in parts
+        for pair in part["pairs"]
+        for crossing in pair["crossings"]
+    ]
+
+
+def test_the_plan_can_be_kept(open_study, study):
+    open_study.click("#reproduce button")
+    assert open_study.downloaded("plan.toml").decode() == study["plan"]
+
+
+@pytest.fixture(scope="session")
+def hostile():
+    skills = dict(zip((*HOSTILE, "constructor"), NINE.values(), strict=False))
+    contents = make_contents(skills, [(name, 4) for name in HOSTILE], title=HOSTILE[0], answer=list(HOSTILE))
+    for part in contents["datasets"][0]["families"].values():  # as if it had failed there
+        del part["curves"]["constructor"]
+        part["pairs"] = [pair for pair in part["pairs"] if "constructor" not in (pair["first"], pair["second"])]
+    return contents | {
+        "across": None,
+        "claims": [{"claim": name, "verdict": "holds", "figures": name, "where": name} for name in HOSTILE],
+        "failures": [{"dataset": name, "learner": name, "fold": name, "reason": name} for name in HOSTILE],
+        "notes": list(HOSTILE),
+        "plan": "\n".join(HOSTILE[:4]),
+        "versions": {HOSTILE[0]: HOSTILE[1]},
+    }
+
+
+def shown(name):
+    return name.replace("\u2028", "\\u2028")
+
+
+def test_hostile_names_show_as_text(browser, hostile, page_of):
+    browser.visit(page_of(hostile))  # an alert would end the test
+    assert browser.driver.title == HOSTILE[0]
+    assert browser.script("return document.images.length") == 0
+    assert browser.script("return [...document.scripts].map(each => each.id || each.type)") == ["contents", "", ""]
+    assert browser.texts("#answer p") == [name.strip() for name in HOSTILE]
+    assert browser.texts("#curves .legend .name") == [*map(shown, HOSTILE), "constructor"]
+    assert browser.texts("#curves option") == [*map(shown, HOSTILE)]
+    ranking = ranked(hostile["datasets"][0]["families"]["binomial"], 0)
+    assert [row[1] for row in browser.cells("#curves table")] == [shown(row[1]) for row in ranking]
+    for index, trace in enumerate(browser.traces("#curves")):
+        if trace["part"] == "line":
+            assert hover_lines(browser, "#curves", index, 0)[0] == shown(trace["name"])
+    assert browser.texts("#pairs .chart .xtitle") == [f"loss of {HOSTILE[0]}"]
+    assert browser.find("#plan").get_attribute("textContent") == hostile["plan"]
+
+
+def test_names_in_downloads_are_no_formulas(browser, hostile, page_of):
+    browser.visit(page_of(hostile))
+    _, *rows = download(browser, "slopes", "slopes.csv")
+    names = {name if name[0] != "=" else "'" + name for name in HOSTILE}
+    assert {row[0] for row in rows} == names
+    assert {row[2] for row in rows} == names | {"constructor"}
+
+
+@pytest.mark.parametrize("which", ["study", "hostile", "one"])
+def test_a_phone_needs_no_sideways_scrolling(browser, request, page_of, which):
+    browser.open(page_of(request.getfixturevalue(which)), size=PHONE)
+    assert browser.script("return [innerWidth, document.documentElement.scrollWidth]") == [PHONE[0], PHONE[0]]
+    assert browser.script("return document.querySelector('.chart svg').clientWidth") <= PHONE[0]
+
+
+def test_dark_mode_reaches_the_charts(browser, study, page_of):
+    looks = (
+        "const {layout, data} = document.querySelector('#curves .chart');"
+        "return [getComputedStyle(document.body).backgroundColor, layout.font.color, data.at(-1).line.color]"
+    )
+    browser.open(page_of(study), scheme="dark")
+    dark = browser.script(looks)
+    browser.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+    browser.wait(lambda: browser.script(looks) == ["rgb(255, 255, 255)", "#1b1f24", "#767676"])
+    assert dark == ["rgb(20, 23, 26)", "#e9ecef", "#9aa0a6"]
+
+
+@pytest.fixture(scope="session")
+def one():
+    """A single model, data set, family, label and parameter; a name without a place to break it."""
+    contents = make_contents(ONE, [("one" * 40, 1)], title="One", kind="evaluation", families=["binomial"], **EMPTY)
+    del contents["datasets"][0]["families"]["polynomial"]
+    return contents
+
+
+def test_an_evaluation_of_one_model_with_one_label(browser, one, page_of):
+    browser.open(page_of(one))
+    assert browser.texts("h2") == ["From Hamming to subset 0/1", "Tables", "How to reproduce"]
+    text = browser.script("return document.body.innerText").lower()
+    assert "models shown" in text
+    assert "learner" not in text
+    loss = one["datasets"][0]["families"]["binomial"]["curves"]["only"]["losses"][0]
+    assert browser.cells("#curves table") == [["1", "only", fixed(loss), MISSING]]
+    assert not browser.find("#curves input[type=range]").is_enabled()
+    assert not browser.find("#curves select").is_displayed()
+
+
+@pytest.fixture(scope="session")
+def odd(study):
+    """A data set where nothing finished, and one with a tie and a curve that stops early."""
+    first, second = study["datasets"]
+    empty = {name: part | {"curves": {}, "pairs": [], "x": []} for name, part in first["families"].items()}
+    part = second["families"]["binomial"]
+    losses = part["curves"]["BR"]["losses"]
+    curves = {
+        name: {"losses": losses[1:5], "lower": None, "upper": None, "slope": None, "area": None} for name in STUDY
+    }
+    curves["LP"]["losses"] = [loss / 2 for loss in losses[1:5]]
+    short = {"parameters": part["parameters"][1:5], "x": part["x"][1:5], "curves": curves, "pairs": []}
+    datasets = [first | {"families": empty}, second | {"families": {**second["families"], "binomial": short}}]
+    return study | {"datasets": datasets}
+
+
+def test_a_data_set_where_nothing_finished(browser, odd, page_of):
+    browser.visit(page_of(odd))
+    show_curves(browser)
+    assert browser.cells("#curves table") == []
+    assert browser.texts("#curves .legend label")[0] == "BR (no result)"
+
+
+def test_ties_share_a_rank_and_ends_have_their_names(browser, odd, page_of):
+    browser.visit(page_of(odd))
+    show_curves(browser, dataset=1)
+    assert [row[:2] for row in browser.cells("#curves table")] == [
+        ["1", "LP"],
+        ["2", "BR"],
+        ["2", "CC"],
+        [MISSING, "Default"],
+    ]
+    assert browser.texts("#curves .ends span") == ["k = 2", "k = 5"]
+    for place in (1, 2, 3):
+        browser.click(f"#curves .legend label:nth-child({place}) input")
+    loss = odd["datasets"][1]["families"]["binomial"]["curves"]["Default"]["losses"][0]
+    assert browser.cells("#curves table") == [[MISSING, "Default", fixed(loss), MISSING]]
+
+
+def test_without_scripts_the_answer_and_the_figures_are_there(browser, study, page_of):
+    browser.command("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(page_of(study))
+        assert browser.find("#answer").text.startswith(study["answer"][0])
+        assert browser.find("#summary").is_displayed()
+        assert not browser.find("#curves").is_displayed()
+    finally:
+        browser.command("Emulation.setScriptExecutionDisabled", value=False)
+
+
+# ---------------------------------------------------------------- without a browser
+
+
+def test_nine_learners_on_nine_data_sets_stay_below_six_megabytes():
+    assert len(render_page(make_contents(NINE, NINE_SETS)).encode()) < 6e6
+
+
+def test_sections_without_data_do_not_appear(study):
+    page = render_page(study | EMPTY | {"datasets": []})
+    for name in ("curves", "ranks", "pairs", "tables", "claims", "published", "failures", "notes"):
+        assert f'<section id="{name}"' not in page
+    assert '<section id="reproduce"' in page
+
+
+def test_the_summary_has_both_ends_slopes_and_areas(study):
+    page = render_page(study)
+    families = study["datasets"][0]["families"]
+    binomial, polynomial = (families[name]["curves"]["BR"] for name in study["families"])
+    figures = [binomial["losses"][0], binomial["losses"][-1]]
+    figures += [curve[what] for curve in (binomial, polynomial) for what in ("slope", "area")]
+    cells = "".join(f'<td class="number" data-value="{figure!r}">{figure:.4f}</td>' for figure in figures)
+    assert f"<tr><td>emotions</td><td>BR</td>{cells}</tr>" in page
+
+
+def test_ends_that_a_curve_does_not_reach_are_left_open(study):
+    part = study["datasets"][0]["families"]["polynomial"]
+    curve = {key: None if key in ("slope", "area") else value[1:-1] for key, value in part["curves"]["BR"].items()}
+    part = {"parameters": part["parameters"][1:-1], "x": part["x"][1:-1], "curves": {"BR": curve}, "pairs": []}
+    dataset = study["datasets"][0] | {"families": {"polynomial": part}}
+    page = render_page(study | {"datasets": [dataset], "families": ["polynomial"]})
+    assert "<tr><td>emotions</td><td>BR</td>" + f'<td class="number">{MISSING}</td>' * 4 + "</tr>" in page
+
+
+def test_colours_are_those_of_the_figures():
+    css = resources.files("choral.report").joinpath("page.css").read_text(encoding="utf-8").lower()
+    light = css[: css.index("@media")]
+    for index, colour in enumerate(COLOURS):
+        assert f"--line-{index}: {colour.lower()};" in light
+    assert f"--line-baseline: {GREY.lower()};" in light
+
+
+def test_what_json_does_not_know_leaves_the_former_page(study, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("former")
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_page(study | {"across": {"binomial": [{"x": float("nan")}]}}, path)
+    assert path.read_text() == "former"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_plotly_is_asked_for(study, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'choral\[report\]'"):
+        render_page(study)
