@@ -119,6 +119,7 @@ def test_what_is_missing_cannot_be_judged():
 def test_the_answer_names_the_best_at_each_end_and_where_the_winner_changes():
     sentences = answer(HandMade({"emotions": {"BR": [0.1, 0.3, 0.5], "LP": [0.2, 0.3, 0.4]}}))
     assert sentences == [
+        "BR for Hamming loss, BR and LP halfway, LP for subset 0/1 loss.",
         "By Hamming loss, BR is best on emotions (0.1000).",
         "By the binomial loss halfway between the ends, BR and LP are best on emotions (0.3000).",
         "By subset 0/1 loss, LP is best on emotions (0.4000).",
@@ -129,7 +130,8 @@ def test_the_answer_names_the_best_at_each_end_and_where_the_winner_changes():
 def test_the_answer_over_data_sets_says_how_sure_it_is():
     table = {"BR": [0.1, 0.3, 0.5], "LP": [0.2, 0.31, 0.45], "PCT": [0.3, 0.4, 0.6], "none": [0.2, 0.5, 0.9]}
     sentences = answer(HandMade({f"set {number}": table for number in range(9)}, baseline="none"))
-    assert sentences[0] == (
+    assert sentences[0] == "BR from Hamming loss to halfway, LP for subset 0/1 loss."
+    assert sentences[1] == (
         "By Hamming loss, BR is best on average (mean rank 1.00 over 9 data sets, best on 9); "
         "by Nemenyi's test LP may be as good, the others are worse."
     )
@@ -140,6 +142,9 @@ def test_the_answer_over_data_sets_says_how_sure_it_is():
 
 def test_one_winner_all_along_and_too_little_to_say():
     best = {"BR": [0.1, 0.2, 0.3], "LP": [0.2, 0.3, 0.4]}
+    assert answer(HandMade({"flags": best}))[0] == "BR, whatever the loss."
+    changing = {"BR": [0.1, 0.4, 0.6], "LP": [0.2, 0.3, 0.4]}
+    assert answer(HandMade({"flags": changing}))[0] == "BR for Hamming loss, LP from halfway to subset 0/1 loss."
     assert answer(HandMade({"flags": best}))[-1].startswith("On every data set one learner is best")
     assert answer(HandMade({"flags": {"BR": [0.1, 0.2, 0.3]}})) == [
         "There is one learner, BR, and none to compare it with."

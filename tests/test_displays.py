@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from choral import (
     choquet_loss,
     loss_curve,
 )
-from choral.displays import ChoquetDisplay, LossCurveDisplay, PairwiseDisplay
+from choral.displays import ChoquetDisplay, LossCurveDisplay, PairGridDisplay, PairwiseDisplay, RatioDisplay
 from drawings import boxes, inside_figure, overlapping, texts
 
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
@@ -559,3 +560,228 @@ def test_pairs_from_a_pair_or_a_mapping():
     assert by_name.pairs == by_place.pairs
     with pytest.raises(ValueError, match="compares two models; got 1"):
         PairwiseDisplay.from_predictions(Y_TRUE, {"BR": Y_FIRST})
+
+
+# Bands of LossCurveDisplay
+
+
+def test_bands_by_name_lie_in_the_unit_interval(plt):
+    curves = [curve([0.1, 0.9], "a"), curve([0.3, 0.4], "b")]
+    by_name = LossCurveDisplay(curves, bands={"a": ([-0.1, 0.7], [0.2, 1.1])})
+    in_order = LossCurveDisplay(curves, bands=[([-0.1, 0.7], [0.2, 1.1]), None])
+    assert np.array_equal(by_name.bands[0], in_order.bands[0])
+    assert by_name.bands[1] is None
+    (band,) = by_name.plot().ax_.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (0, 1)
+    with pytest.raises(ValueError, match="bands are for 'a', 'b'; got 'c' too"):
+        LossCurveDisplay(curves, bands={"c": ([0, 0], [1, 1])})
+
+
+def test_many_bands_are_lighter_and_behind_the_lines(plt):
+    curves = [curve([0.1 * i, 0.1 * i], f"model {i}") for i in range(9)]
+    bands = {one.name: (one.losses - 0.05, one.losses + 0.05) for one in curves}
+    many = LossCurveDisplay(curves, bands=bands).plot().ax_.collections
+    (one,) = LossCurveDisplay(curves[:1], bands={"model 0": bands["model 0"]}).plot().ax_.collections
+    assert many[0].get_alpha() == pytest.approx(one.get_alpha() / 3)
+    assert max(band.get_zorder() for band in many) < 1.5  # of a baseline, the lowest of lines
+
+
+@pytest.mark.parametrize("parameters", [[np.inf], [1, 10, np.inf]])
+def test_a_band_around_a_lone_point_is_a_bar(plt, parameters):
+    losses = np.linspace(0.2, 0.4, len(parameters))
+    whole = curve(losses, family="polynomial", parameters=parameters)
+    ax = LossCurveDisplay([whole], bands=[(losses - 0.1, losses + 0.1)]).plot().ax_
+    (segment,) = ax.collections[-1].get_segments()
+    assert segment[:, 1] == pytest.approx([losses[-1] - 0.1, losses[-1] + 0.1])
+
+
+# RatioDisplay
+
+
+def pair(first, second, **options):
+    return PairwiseCurve(curve(first, "A", **options), curve(second, "B", **options))
+
+
+def crosses(ax):
+    return [line.get_xydata() for line in ax.lines if line.get_marker() == "x"]
+
+
+def test_ratios_along_the_axis_and_the_crossing_on_the_line(plt):
+    display = RatioDisplay({"toy": pair([0.1, 0.4, 0.5], [0.2, 0.5, 0.3])})
+    assert display.plot() is display
+    assert display.ratios[0] == pytest.approx([2, 1.25, 0.6])
+    (line,) = display.lines_
+    (crossing,) = crosses(display.ax_)
+    assert crossing == pytest.approx(np.array([[0.5 + 0.5 / 3, 1]]))  # differences 0.1 and -0.2
+    assert line.get_xydata() == pytest.approx(np.array([[0, 2], [0.5, 1.25], *crossing, [1, 0.6]]))
+    assert line.get_markevery() == [0, 1, 3]
+    assert {"toy", "1", "2", "3", "the better model changes"} <= set(texts(display.ax_))
+    assert display.ax_.get_ylabel() == "B better ← binomial loss, B / A → A better"
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["0.7", "0.8", "1", "1.25", "1.5", "2"]
+    assert display.ax_.get_yscale() == "log"
+
+
+def test_data_sets_with_different_numbers_of_labels_share_the_axis(plt):
+    display = RatioDisplay({"one": pair([0.2], [0.3]), "many": pair([0.1, 0.2, 0.3], [0.2, 0.2, 0.3])}).plot()
+    assert [line.get_xdata().tolist() for line in display.lines_] == [[0], [0, 0.5, 1]]
+    assert texts(display.ax_)[-3:] == ["0", "0.5", "1"]
+    assert "(K - 1)" in display.ax_.get_xlabel()
+
+
+def test_one_label_has_a_ratio_too(plt):
+    ax = RatioDisplay(pair([0.2], [0.3])).plot().ax_
+    assert texts(ax) == ["1"]
+    assert ax.get_xlabel() == "size of label sets, $k$ (Hamming = subset 0/1)"
+
+
+def test_alphas_of_ratios_and_infinity_apart(plt):
+    alphas = [1, 10, 100, np.inf]
+    display = RatioDisplay(pair([0.1, 0.2, 0.3, 0.6], [0.2, 0.3, 0.4, 0.5], family="polynomial", parameters=alphas))
+    x, y = display.plot().lines_[0].get_data()
+    assert x[:3] == pytest.approx([0, 1 / 3, 2 / 3])
+    assert np.isnan(x[3])
+    assert y[[0, 1, 2, 4]] == pytest.approx([2, 1.5, 4 / 3, 5 / 6])
+    (crossing,) = crosses(display.ax_)
+    assert crossing == pytest.approx(np.array([[(x[2] + x[4]) / 2, 1]]))
+    assert {"1", "10", "100", "∞"} <= set(texts(display.ax_))
+
+
+def test_infinity_alone_has_a_ratio(plt):
+    only = pair([0.2], [0.3], family="polynomial", parameters=[np.inf])
+    assert RatioDisplay(only).plot().lines_[0].get_ydata()[-1] == pytest.approx(1.5)
+
+
+def test_equal_losses_have_ratio_1_and_a_loss_of_0_leaves_a_gap(plt):
+    pairs = {
+        "all right": pair([0, 0], [0, 0]),
+        "first right": pair([0, 0], [0.1, 0.2]),
+        "start": pair([0, 0.1, 0.2], [0.1, 0.2, 0.2]),
+        "end": pair([0.1, 0.2, 0.4], [0.1, 0.3, 0]),
+    }
+    display = RatioDisplay(pairs)
+    assert [ratios.tolist() for ratios in display.ratios[:3]] == [[1, 1], [np.inf, np.inf], [np.inf, 2, 1]]
+    ax = display.plot().ax_
+    low, high = ax.get_ylim()
+    above = [line for line in ax.lines if line.get_marker() == "^" and line.get_linestyle() == "None"]
+    below = [line for line in ax.lines if line.get_marker() == "v" and line.get_linestyle() == "None"]
+    assert [line.get_xydata().tolist() for line in above] == [[[0, high], [1, high]], [[0, high]]]
+    assert [line.get_xydata().tolist() for line in below] == [[[1, low]]]
+    assert display.lines_[1] is above[0]  # stands for a line that has nothing else
+    assert np.isnan(display.lines_[2].get_ydata()[0])
+    assert {*pairs, "left out: one loss is 0"} <= set(texts(ax))
+    assert not overlapping(boxes(ax))
+
+
+def test_ratios_from_predictions_on_given_axes(plt):
+    _, ax = plt.subplots()
+    display = RatioDisplay.from_predictions(Y_TRUE, {"BR": Y_FIRST, "LP": Y_SECOND}).plot(ax, lw=3)
+    assert display.ax_ is ax
+    assert display.lines_[0].get_linewidth() == 3
+    assert display.names == ("BR", "LP")
+    with pytest.raises(ValueError, match="a RatioDisplay compares two models; got 1"):
+        RatioDisplay.from_predictions(Y_TRUE, {"BR": Y_FIRST})
+    with pytest.raises(ValueError, match="a RatioDisplay needs at least one pair of curves; got none"):
+        RatioDisplay({})
+
+
+@pytest.mark.parametrize("size", [(3.3, 2.4), (7, 4)])
+@pytest.mark.parametrize("name", ["LP", "classifier chains with logistic regression", "<b>$x^2$</b>\n"])
+def test_labels_of_ratios_fit(plt, size, name):
+    pairs = {
+        f"{name} {i}": PairwiseCurve(curve([0.1, 0.2, 0.3], name), curve(np.array([0.1, 0.2, 0.3]) * (1 + i / 9), "BR"))
+        for i in range(9)
+    }
+    _, ax = plt.subplots(figsize=size, layout="constrained")
+    RatioDisplay(pairs).plot(ax)
+    assert not overlapping(boxes(ax))
+    assert inside_figure(ax)
+    assert "better" in ax.get_ylabel()
+    assert ax.yaxis.label.get_window_extent().height <= ax.bbox.height
+
+
+@pytest.mark.parametrize("high", [1.01, 1.3, 3, 40, 1e5])
+def test_ticks_of_ratios_are_readable(high):
+    from choral.displays._ratio_scale import ratio_limits, ratio_ticks
+
+    low, high = ratio_limits([np.array([1 / high, high, 0, np.inf])])
+    ticks = ratio_ticks(low, high)
+    assert 1 in ticks
+    assert 3 <= len(ticks) <= 11
+    assert all(len(f"{tick:g}") <= 6 for tick in ticks)
+
+
+# PairGridDisplay
+
+
+def all_pairs(names, datasets=("toy",), n_labels=3):
+    rng = np.random.default_rng(0)
+    curves = {data: [curve(np.sort(rng.random(n_labels)), name) for name in names] for data in datasets}
+    indices = list(combinations(range(len(names)), 2))
+    return {(names[i], names[j]): {d: PairwiseCurve(c[i], c[j]) for d, c in curves.items()} for i, j in indices}
+
+
+def test_a_square_for_each_pair(plt):
+    pairs = all_pairs(["BR", "CC", "PCC", "LP"], ["emotions", "scene"])
+    display = PairGridDisplay(pairs)
+    assert not plt.get_fignums()
+    assert display.plot() is display
+    assert list(display.axes_) == list(pairs)
+    display.figure_.draw_without_rendering()
+    squares = [ax.bbox for ax in display.axes_.values()]
+    assert not overlapping(squares)
+    for (names, by_data), ax in zip(pairs.items(), display.axes_.values(), strict=True):
+        assert ax.bbox.width == pytest.approx(ax.bbox.height, rel=0.01)
+        assert ax.get_xlim() == ax.get_ylim() == display.axes_["BR", "CC"].get_xlim()
+        lines = [line for line in ax.lines[1:] if line.get_xdata().size > 1]  # after the diagonal
+        for line, pair_of_curves in zip(lines, by_data.values(), strict=True):
+            assert np.array_equal(line.get_xdata(), pair_of_curves.curve_a.losses)
+            assert np.array_equal(line.get_ydata(), pair_of_curves.curve_b.losses)
+        assert ax.get_xlabel() == (names[0] if names[1] == "LP" else "")
+        assert ax.get_ylabel() == (names[1] if names[0] == "BR" else "")
+    written = [text.get_text() for text in display.legend_.get_texts()]
+    assert written[:4] == ["emotions", "scene", "Hamming", "subset 0/1"]
+    assert "binomial loss" in display.legend_.get_title().get_text()
+
+
+@pytest.mark.parametrize(
+    ("n_models", "name"), [(2, "CC"), (3, "<b>$x^2$</b>\n"), (6, "classifier chains with logistic regression")]
+)
+def test_a_page_has_room_for_its_legend(plt, n_models, name):
+    names = [f"{name} {i}" for i in range(n_models)]
+    display = PairGridDisplay(all_pairs(names, [f"{name} {i}" for i in range(9)])).plot()
+    display.figure_.draw_without_rendering()
+    legend = display.legend_.get_window_extent()
+    assert display.figure_.get_size_inches()[0] <= 8.27
+    assert not legend.count_overlaps([ax.get_tightbbox() for ax in display.axes_.values()])
+    assert legend.x0 >= -1
+    assert legend.x1 <= display.figure_.bbox.x1 + 1
+    for ax in display.axes_.values():
+        assert ax.xaxis.label.get_window_extent().width <= ax.bbox.width
+        assert ax.yaxis.label.get_window_extent().height <= ax.bbox.height
+
+
+def test_pairs_that_are_missing_leave_their_place_empty(plt):
+    pairs = all_pairs(["BR", "CC", "LP"])
+    pairs["BR", "LP"] = {}
+    display = PairGridDisplay(pairs).plot(plt.figure())
+    assert list(display.axes_) == [("BR", "CC"), ("CC", "LP")]
+    assert display.axes_["BR", "CC"].get_xlabel() == "BR"
+    assert display.axes_["CC", "LP"].get_ylabel() == "LP"
+
+
+def test_perfect_models_have_a_page_too(plt):
+    perfect = {("A", "B"): {"toy": pair([0, 0], [0, 0])}}
+    assert PairGridDisplay(perfect).plot().axes_["A", "B"].get_xlim() == (0, 1)
+
+
+def test_a_page_refuses_what_does_not_belong_on_it(plt):
+    with pytest.raises(ValueError, match="a PairGridDisplay needs at least one pair of curves; got none"):
+        PairGridDisplay({("A", "B"): {}})
+    polynomial = pair([0.1], [0.2], family="polynomial")
+    with pytest.raises(ValueError, match="pairs on one page have one family; got binomial and polynomial"):
+        PairGridDisplay({("A", "B"): {"x": pair([0.1], [0.2])}, ("A", "C"): {"x": polynomial}})
+    with pytest.raises(TypeError, match="pairs must be PairwiseCurve; got LossCurve"):
+        PairGridDisplay({("A", "B"): {"x": curve([0.1])}})
+    with pytest.raises(TypeError, match="figure must be a matplotlib Figure; got Axes"):
+        PairGridDisplay(all_pairs(["A", "B"])).plot(plt.subplots()[1])

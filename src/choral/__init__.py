@@ -49,7 +49,14 @@ from choral.scoring import make_scorer
 
 __version__ = "0.1.0"
 
-SUBPACKAGES = ("datasets", "displays", "learners", "report", "stats", "study")  # imported when they are asked for: choral stays light
+SUBPACKAGES = (
+    "datasets",
+    "displays",
+    "learners",
+    "report",
+    "stats",
+    "study",
+)  # imported when they are asked for: choral stays light
 DISPLAYS = (  # likewise
     "ChoquetDisplay",
     "CriticalDifferenceDisplay",

@@ -101,7 +101,7 @@ def _write_outputs(results: "Results", folder: Path, show: Show, *, figures: boo
         table.to_csv(tables / f"{name}.csv")
     written = [tables]
     if figures and _has("matplotlib", "plot", "figures"):
-        from choral.study.figures import write_figures
+        from choral.study import write_figures
 
         write_figures(results, folder / "figures", progress=show)
         written.append(folder / "figures")

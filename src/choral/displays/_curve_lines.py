@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 SIZE = (4.8, 3.2)  # inches, of our own figures
+LONE_BAND = 8  # points, the width of the band around a single point
 MOST_LEGEND_HEIGHT = 0.35  # of the height of axes that are not ours to make taller
 
 
@@ -40,6 +41,7 @@ def draw_curves(
     """Draw each curve in its look, in front of its band, and set the limits of the axes for all that is on them."""
     lines: list[Line2D] = []
     n_before = len(curves_on(ax))
+    shade = style.band(sum(band is not None for band in bands))
     ax.set_xscale("log" if axis.logarithmic else "linear")
     for index, (curve, look, band) in enumerate(zip(curves, looks, bands, strict=True)):
         x, y = axis.with_gap(curve.parameters, curve.losses)
@@ -47,11 +49,27 @@ def draw_curves(
         label = labels.plain(curve.name or f"curve {n_before + index + 1}")
         lines += ax.plot(x, y, **{"markevery": marks, "clip_on": False, "label": label, **look})
         if band is not None:
-            lower, upper = (axis.with_gap(curve.parameters, edge)[1] for edge in band)
-            ax.fill_between(x, lower, upper, color=lines[-1].get_color(), **style.BAND)
+            # an interval by a normal approximation may leave [0, 1], a loss cannot
+            lower, upper = (axis.with_gap(curve.parameters, np.clip(edge, 0, 1))[1] for edge in band)
+            shade["color"] = lines[-1].get_color()
+            ax.fill_between(x, lower, upper, **shade)
+            if lone := lone_points(x):  # a band around a single point has no width
+                ax.vlines(x[lone], lower[lone], upper[lone], **{**shade, "linewidth": LONE_BAND})
     ax.set_ylim(0, 1.04 * ax.dataLim.y1 if ax.dataLim.y1 > 0 else 1)
     style.tidy(ax)
     return lines
+
+
+def lone_points(x: np.ndarray) -> list[int]:
+    """Indices of points that no line joins.
+
+    Examples
+    --------
+    >>> lone_points(np.array([1, 10, np.nan, 20]))
+    [3]
+    """
+    gaps = np.isnan(np.pad(x, 1, constant_values=np.nan))
+    return np.flatnonzero(gaps[:-2] & ~gaps[1:-1] & gaps[2:]).tolist()
 
 
 def settle_axes(ax: "Axes", axis: ParameterAxis, y_labels: Sequence[str]) -> None:

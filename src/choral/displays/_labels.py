@@ -106,7 +106,13 @@ def label_ends(ax: "Axes", lines: Sequence["Line2D"], names: Sequence[str], *, f
             fontsize=fontsize,
             va="center_baseline",
             annotation_clip=False,
-            arrowprops={**style.lead(line.get_color()), "linestyle": ":" if far else "-", "relpos": (0, 0.5)},
+            # no patchA: to clip the line at the box of the text, where it begins anyway, takes long
+            arrowprops={
+                **style.lead(line.get_color()),
+                "linestyle": ":" if far else "-",
+                "relpos": (0, 0.5),
+                "patchA": None,
+            },
         )
         text.set_parse_math(False)  # a name is not a formula, whatever its dollars
 

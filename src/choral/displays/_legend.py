@@ -52,8 +52,10 @@ def write_keys(ax: "Axes", keys: Keys) -> None:
         box = legend.get_window_extent()
         if box.width <= MOST_INSIDE * ax.bbox.width:
             break
-    if _is_taken(ax, box):
-        legend.set_loc("best")
+    for corner in ("upper right", "upper left", "lower left", "best"):  # the last looks everywhere, which takes long
+        if not _is_taken(ax, legend.get_window_extent()):
+            break
+        legend.set_loc(corner)
 
 
 def _is_taken(ax: "Axes", box: Any) -> bool:

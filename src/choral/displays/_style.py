@@ -33,6 +33,11 @@ def line_style(index: int) -> dict[str, Any]:
     }
 
 
+def band(n_bands: int) -> dict[str, Any]:
+    """How to shade each of some intervals: lighter where there are many, which lie on top of each other."""
+    return {**BAND, "alpha": BAND["alpha"] / max(n_bands, 1) ** 0.5}
+
+
 def darker(colour: Any) -> tuple[float, ...]:
     """A colour for text: what is strong enough for a line is pale in small letters."""
     return tuple(0.75 * channel for channel in require("matplotlib.colors", "plot").to_rgb(colour))

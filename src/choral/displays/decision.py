@@ -10,7 +10,7 @@ from choral.curves import LossCurve
 from choral.decisions import BayesCurve, Distribution, bayes_curve, expected_curve
 from choral.decisions.optimal import Method
 from choral.displays import _style as style
-from choral.displays._curve_lines import SIZE, draw_curves, next_looks, settle_axes, write_names
+from choral.displays._curve_lines import SIZE, draw_curves, lone_points, next_looks, settle_axes, write_names
 from choral.displays._legend import Keys
 from choral.displays._parameter_axis import ParameterAxis
 from choral.displays.loss_curve import check_curves
@@ -179,17 +179,11 @@ class DecisionDisplay:
 def _looks(ax: "Axes", axis: ParameterAxis, curves: Sequence[LossCurve]) -> list[dict[str, Any]]:
     """Broad and light for the optimal curve, thin dashes for the others."""
     looks = next_looks(ax)
-    points = _lone_points(axis.with_gap(curves[0].parameters, curves[0].losses)[0])
+    points = lone_points(axis.with_gap(curves[0].parameters, curves[0].losses)[0])
     marker = {**OPTIMAL_POINT, "markevery": points} if points else {"marker": ""}
     optimal = {**next(looks), **OPTIMAL, **marker}
     dashes = [(DASH * (index % 2), (DASH, DASH)) for index in range(len(curves) - 1)]
     return [optimal, *({**next(looks), "linestyle": dash, "linewidth": 1.4} for dash in dashes)]
-
-
-def _lone_points(x: np.ndarray) -> list[int]:
-    """Indices of points that no line joins: the only ones that need a marker."""
-    gaps = np.isnan(np.pad(x, 1, constant_values=np.nan))
-    return np.flatnonzero(gaps[:-2] & ~gaps[1:-1] & gaps[2:]).tolist()
 
 
 def _check_parameters(curves: Sequence[LossCurve], parameters: np.ndarray) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
+Bands = Mapping[str, tuple[Any, Any]] | Sequence[tuple[Any, Any] | None]
+
 
 class LossCurveDisplay:
     """Loss curves of models on one pair of axes, from Hamming to subset 0/1 loss.
@@ -29,8 +31,9 @@ class LossCurveDisplay:
     ----------
     curves : sequence of LossCurve
         Of one family and number of labels; their parameters may differ.
-    bands : sequence of (lower, upper) or None, optional
-        An interval around each curve: two vectors with an entry for each of its parameters, or None for no band.
+    bands : mapping from names to (lower, upper), or sequence of (lower, upper) or None, optional
+        Intervals around curves: two vectors with an entry for each parameter of the curve. A mapping may leave curves
+        out, a sequence has None for them.
     baseline : str, optional
         The name of a curve to draw as a dashed grey line.
 
@@ -64,7 +67,7 @@ class LossCurveDisplay:
         self,
         curves: Sequence[LossCurve],
         *,
-        bands: Sequence[tuple[Any, Any] | None] | None = None,
+        bands: Bands | None = None,
         baseline: str | None = None,
     ):
         self.curves = check_curves(curves)
@@ -72,14 +75,14 @@ class LossCurveDisplay:
         if baseline is not None and baseline not in self.names:
             raise ValueError(f"baseline must be one of {', '.join(map(repr, self.names))}; got {baseline!r}.")
         self.baseline = baseline
-        self.bands = _check_bands(bands, self.curves)
+        self.bands = _check_bands(_in_order(bands, self.names), self.curves)
 
     @classmethod
     def from_curves(
         cls,
         curves: LossCurve | Iterable[LossCurve] | Mapping[str, LossCurve],
         *,
-        bands: Sequence[tuple[Any, Any] | None] | None = None,
+        bands: Bands | None = None,
         baseline: str | None = None,
     ) -> "LossCurveDisplay":
         """A display of one curve, of several, or of a mapping from names to curves."""
@@ -175,9 +178,19 @@ def check_curves(curves: Sequence[LossCurve]) -> tuple[LossCurve, ...]:
     return tuple(curves)
 
 
-def _check_bands(bands: Any, curves: tuple[LossCurve, ...]) -> tuple[Any, ...]:
+def _in_order(bands: Bands | None, names: tuple[str, ...]) -> Sequence[tuple[Any, Any] | None]:
+    """The bands as a sequence with an entry for each curve."""
     if bands is None:
-        return (None,) * len(curves)
+        return (None,) * len(names)
+    if not isinstance(bands, Mapping):
+        return bands
+    unknown = [repr(name) for name in bands if name not in names]
+    if unknown:
+        raise ValueError(f"bands are for {', '.join(map(repr, names))}; got {', '.join(unknown)} too.")
+    return [bands.get(name) for name in names]
+
+
+def _check_bands(bands: Any, curves: tuple[LossCurve, ...]) -> tuple[Any, ...]:
     if len(bands) != len(curves):
         raise ValueError(f"bands must have one entry for each of {len(curves)} curves; got {len(bands)}.")
     checked: list[tuple[np.ndarray, np.ndarray] | None] = []

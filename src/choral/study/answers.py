@@ -23,7 +23,8 @@ def answer(results: "Results") -> list[str]:
         return ["No learner has finished on any data set: there is nothing to compare."]
     if len(results.competitors) == 1:
         return [f"There is one learner, {results.competitors[0]}, and none to compare it with."]
-    sentences = [_at_place(results, family, place, judged) for place in PLACES]
+    sentences = [_headline(results, family, judged)]
+    sentences += [_at_place(results, family, place, judged) for place in PLACES]
     sentences.append(_changes(results, family, judged))
     if len(judged) > 1:
         sentences.append(_not_shown(results, family))
@@ -31,6 +32,31 @@ def answer(results: "Results") -> list[str]:
     if results.baseline is not None:
         sentences.append(_baseline(results, family, judged))
     return [sentence for sentence in sentences if sentence]
+
+
+def _headline(results: "Results", family: str, judged: list[str]) -> str:
+    """The best learner at each place in a few words."""
+    best = {place: _best_on_average(results, family, x, judged) for place, x in PLACES.items()}
+    names = {place: _listed(learners) for place, learners in best.items()}
+    if len(set(names.values())) == 1:
+        return f"{names['Hamming']}, whatever the loss."
+    end = "subset 0/1 loss" if family == "binomial" else "the far end"
+    if names["Hamming"] == names["middle"]:
+        return f"{names['Hamming']} from Hamming loss to halfway, {names['subset 0/1']} for {end}."
+    if names["middle"] == names["subset 0/1"]:
+        return f"{names['Hamming']} for Hamming loss, {names['middle']} from halfway to {end}."
+    return f"{names['Hamming']} for Hamming loss, {names['middle']} halfway, {names['subset 0/1']} for {end}."
+
+
+def _best_on_average(results: "Results", family: str, x: float, judged: list[str]) -> list[str]:
+    """By mean rank where ranks compare, else the winner of most data sets."""
+    try:
+        comparison = results.rank_comparison(family, x)
+    except ValueError:
+        wins = Counter(name for dataset in judged for name in _best_at(results, dataset, family, x))
+        return [name for name, count in wins.items() if count == max(wins.values())]
+    ranks = comparison.mean_ranks
+    return [name for name, rank in zip(comparison.names, ranks, strict=True) if rank <= ranks.min() + ROUNDING]
 
 
 def _at_place(results: "Results", family: str, place: str, judged: list[str]) -> str:

@@ -1,0 +1,217 @@
+"""All pairs of models on one page: small pairwise plots with the same axes."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from choral._optional import require
+from choral.curves import PairwiseCurve
+from choral.displays import _labels as labels
+from choral.displays import _style as style
+from choral.displays._legend import LOOK
+from choral.displays._pair_lines import draw_pair, highest_loss, mark_keys, pair_look
+from choral.displays._pair_table import check_pairs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+
+PAGE = 6.4  # inches: the width of all panels on a sheet of A4
+LARGEST_PANEL = 2.4
+LEAST_WIDTH = 3.3  # of a figure: a column of text
+MARGIN = 0.6  # for names and ticks, on two sides
+FULL_PANEL = 2.8  # inches: on squares of this size, lines and marks are as large as in a plot of their own
+SCALES = (0.5, 0.7)  # least and largest size of lines and marks
+MOST_COLUMNS = 6  # of a legend
+MOST_CHARACTERS = 28  # of the name of a data set
+
+
+class PairGridDisplay:
+    """Every pair of models on one page: a square for each pair, a line for each data set.
+
+    The model named below a column is on x, the one named beside a row on y, as in `PairwiseDisplay`. All squares have
+    the same limits.
+
+    Parameters
+    ----------
+    pairs : mapping from (first, second) to a mapping from names of data sets to PairwiseCurve
+        Of one family. Pairs without data sets, and pairs that are missing, leave their place empty.
+
+    Attributes
+    ----------
+    pairs : dict from (first, second) to dict from name to PairwiseCurve
+        Those that have data sets.
+    data_names : tuple of str
+        All data sets, each with a colour of its own.
+    figure_ : matplotlib Figure
+        Where `plot` drew, as are the next two.
+    axes_ : dict from (first, second) to matplotlib Axes
+    legend_ : matplotlib Legend
+
+    Examples
+    --------
+    >>> from itertools import combinations
+    >>> from choral import LossCurve
+    >>> losses = {"BR": [0.2, 0.6], "CC": [0.3, 0.5], "LP": [0.3, 0.4]}
+    >>> curves = [LossCurve("binomial", [1, 2], losses[name], n_labels=2, name=name) for name in losses]
+    >>> pairs = {(a.name, b.name): {"toy": PairwiseCurve(a, b)} for a, b in combinations(curves, 2)}
+    >>> display = PairGridDisplay(pairs)
+    >>> list(display.pairs), display.data_names
+    ([('BR', 'CC'), ('BR', 'LP'), ('CC', 'LP')], ('toy',))
+
+    ``display.plot()`` draws it.
+    """
+
+    figure_: "Figure"
+    axes_: dict[tuple[str, str], "Axes"]
+    legend_: "Legend"
+
+    def __init__(self, pairs: Mapping[tuple[str, str], Mapping[str, PairwiseCurve]]):
+        self.pairs = {models: dict(by_data) for models, by_data in pairs.items() if by_data}
+        if not self.pairs:
+            raise ValueError("a PairGridDisplay needs at least one pair of curves; got none.")
+        for by_data in self.pairs.values():
+            check_pairs(tuple(by_data.values()))
+        families = sorted({pair.curve_a.family for pair in self._all_pairs()})
+        if len(families) > 1:
+            raise ValueError(f"pairs on one page have one family; got {' and '.join(families)}.")
+        self.data_names = tuple(dict.fromkeys(name for by_data in self.pairs.values() for name in by_data))
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in inches of a figure that suits: at most as wide as a sheet of A4."""
+        columns, rows = self._models()
+        panel = min(LARGEST_PANEL, PAGE / len(columns))
+        return max(panel * len(columns) + MARGIN, LEAST_WIDTH), panel * len(rows) + MARGIN
+
+    def _models(self) -> tuple[list[str], list[str]]:
+        """The models of the columns and those of the rows."""
+        return list(dict.fromkeys(first for first, _ in self.pairs)), list(dict.fromkeys(b for _, b in self.pairs))
+
+    def _all_pairs(self) -> list[PairwiseCurve]:
+        return [pair for by_data in self.pairs.values() for pair in by_data.values()]
+
+    def plot(self, figure: "Figure | None" = None) -> "PairGridDisplay":
+        """Draw all squares, with the names of the data sets in the free corner, or below if there is none.
+
+        Parameters
+        ----------
+        figure : matplotlib Figure, optional
+            An empty one to draw on; a new one unless given, of the ``size`` of the display.
+
+        Returns
+        -------
+        display : PairGridDisplay
+            Itself.
+        """
+        columns, rows = self._models()
+        own_figure = figure is None
+        if figure is None:
+            figure = require("matplotlib.pyplot", "plot").figure(figsize=self.size)
+        self.figure_ = _check_figure(figure)
+        grid = self.figure_.add_gridspec(len(rows), len(columns))
+        panel = (self.figure_.get_size_inches() / (len(columns), len(rows))).min()
+        self._scale = float(np.clip(panel / FULL_PANEL, *SCALES))
+        limit = 1.1 * highest_loss(self._all_pairs()) or 1.0
+        self.axes_ = {}
+        for (first, second), by_data in self.pairs.items():
+            ax = self.figure_.add_subplot(grid[rows.index(second), columns.index(first)])
+            self.axes_[first, second] = ax
+            _prepare(ax, limit)
+            for name, pair in by_data.items():
+                draw_pair(ax, pair, self._look(name), scale=self._scale)
+        self._name_models(columns, rows)
+        self._write_legend(grow=own_figure)
+        return self
+
+    def _look(self, name: str) -> dict[str, Any]:
+        look = pair_look(self.data_names.index(name))
+        return {**look, "linewidth": self._scale * look["linewidth"]}
+
+    def _name_models(self, columns: list[str], rows: list[str]) -> None:
+        """Name the columns below and the rows on the left; only there the axes have numbers."""
+        lowest = [max(self._beside(0, first), key=lambda models: rows.index(models[1])) for first in columns]
+        leftmost = [min(self._beside(1, second), key=lambda models: columns.index(models[0])) for second in rows]
+        for models, ax in self.axes_.items():
+            ax.tick_params(labelbottom=models in lowest, labelleft=models in leftmost)
+            ax.set(
+                xlabel="x" if models in lowest else "", ylabel="y" if models in leftmost else ""
+            )  # keep room for names
+        style.settle(ax)  # names are cut to the size that the squares have
+        for models in lowest:
+            _name_axis(self.axes_[models].xaxis, models[0])
+        for models in leftmost:
+            _name_axis(self.axes_[models].yaxis, models[1])
+
+    def _beside(self, place: int, name: str) -> list[tuple[str, str]]:
+        """The pairs of a model's column, where it is the first, or row."""
+        return [models for models in self.axes_ if models[place] == name]
+
+    def _write_legend(self, *, grow: bool) -> None:
+        """Write the legend into the corner where a triangle of pairs leaves room, else below all squares."""
+        handles, names = self._handles()
+        title = f"{self._all_pairs()[0].curve_a.family} loss\nabove the diagonal,\nthe model named below is better"
+        legend = _legend(self.figure_, handles, names, title=title, ncols=1, loc="upper right")
+        style.settle(next(iter(self.axes_.values())))
+        taken: list[Any] = [ax.get_tightbbox() for ax in self.axes_.values()]
+        if legend.get_window_extent().count_overlaps(taken):
+            legend.remove()
+            legend = _legend_below(self.figure_, handles, names, title=title.replace(",\n", ", "))
+            if grow:
+                height = legend.get_window_extent().height / self.figure_.dpi
+                self.figure_.set_figheight(self.figure_.get_figheight() + height)
+        self.legend_ = legend
+
+    def _handles(self) -> tuple[list["Line2D"], list[str]]:
+        """A sample of each line and mark, and what it means."""
+        line2d = require("matplotlib.lines", "plot").Line2D
+        lines = [line2d([], [], **self._look(name)) for name in self.data_names]
+        marks = mark_keys(self._all_pairs(), crossing="crossing", scale=self._scale)
+        names = [labels.shortened(name, MOST_CHARACTERS) for name in self.data_names]
+        return [*lines, *marks.values()], [*names, *marks]
+
+
+def _check_figure(figure: Any) -> "Figure":
+    if not isinstance(figure, require("matplotlib.figure", "plot").Figure):
+        raise TypeError(f"figure must be a matplotlib Figure; got {type(figure).__name__}.")
+    if figure.get_layout_engine() is None:
+        figure.set_layout_engine("compressed")  # squares side by side, whatever the shape of the figure
+    return figure
+
+
+def _prepare(ax: "Axes", limit: float) -> None:
+    """A square with its diagonal and few ticks."""
+    ax.set(xlim=(0, limit), ylim=(0, limit), box_aspect=1)
+    ax.plot([0, limit], [0, limit], color=style.GREY, linewidth=0.6, zorder=1)
+    style.tidy(ax)
+    ax.tick_params(labelsize="x-small", length=2, pad=1.5)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(require("matplotlib.ticker", "plot").MaxNLocator(3, steps=[1, 2, 5, 10]))
+
+
+def _name_axis(axis: Any, name: str) -> None:
+    axis.label.set_parse_math(False)
+    labels.label_axis(axis, [labels.shortened(name, most) for most in (32, 24, 18, 14, 10, 6)])
+
+
+def _legend(figure: "Figure", handles: list["Line2D"], names: list[str], **place: Any) -> "Legend":
+    # names are set later: here, one that starts with _ would be left out
+    look = {**LOOK, "frameon": False, "title_fontsize": style.SMALL, "alignment": "left"}
+    legend = figure.legend(handles, ["name"] * len(names), **look, **place)
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)
+    return legend
+
+
+def _legend_below(figure: "Figure", handles: list["Line2D"], names: list[str], *, title: str) -> "Legend":
+    """A legend in as many columns as fit the width."""
+    for ncols in range(MOST_COLUMNS, 0, -1):
+        legend = _legend(figure, handles, names, title=title, ncols=ncols, loc="outside lower center")
+        if legend.get_window_extent().width <= figure.bbox.width or ncols == 1:
+            break
+        legend.remove()
+    return legend

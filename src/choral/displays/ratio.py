@@ -1,0 +1,204 @@
+"""The loss of one model as a multiple of another's, along the slide from Hamming to subset 0/1 loss."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from choral._optional import require
+from choral.curves import PairwiseCurve
+from choral.displays import _labels as labels
+from choral.displays import _style as style
+from choral.displays._curve_lines import SIZE, settle_axes, write_names
+from choral.displays._legend import Keys, write_keys
+from choral.displays._pair_lines import CROSSING
+from choral.displays._pair_table import PairTable
+from choral.displays._position_axis import PositionAxis
+from choral.displays._ratio_scale import ratio_limits, ratio_ticks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+
+CROSSING_TEXTS = ("the better model changes", "better model changes", "change")
+LEFT_OUT_TEXTS = ("left out: one loss is 0", "one loss is 0", "loss 0")
+LEFT_OUT: dict[str, Any] = {"linestyle": "none", "markersize": 6, "markeredgewidth": 0, "clip_on": False, "zorder": 3}
+
+
+class RatioDisplay(PairTable):
+    """Loss of the second model divided by loss of the first: a line for each data set, from Hamming to subset 0/1.
+
+    Above 1 the first model is better, below it the second. The x axis is that of `LossCurve`, (k - 1) / (K - 1) or
+    log(alpha) / log(1000), so that data sets with different numbers of labels go together.
+
+    Parameters
+    ----------
+    pairs : PairwiseCurve, or mapping from names of data sets to PairwiseCurve
+        Of one family and the same two models; numbers of labels may differ.
+
+    Attributes
+    ----------
+    pairs : tuple of PairwiseCurve
+    data_names : tuple of str
+        Names of the data sets; empty for a single pair without one.
+    names : tuple of str
+        Names of the two models.
+    ratios : tuple of ndarray
+        For each pair, the ratio at each parameter: 1 where losses are equal, both 0 included; 0 or infinite where one
+        of them is 0.
+    ax_ : matplotlib Axes
+        Where `plot` drew, as are the next two.
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+        One for each pair, in their order.
+
+    Examples
+    --------
+    >>> from choral import LossCurve
+    >>> first = LossCurve("binomial", [1, 2, 3], [0.2, 0.4, 0.5], n_labels=3, name="BR")
+    >>> second = LossCurve("binomial", [1, 2, 3], [0.3, 0.4, 0.4], n_labels=3, name="LP")
+    >>> RatioDisplay.from_curves(first, second).ratios[0].round(3)
+    array([1.5, 1. , 0.8])
+
+    ``.plot()`` draws it.
+    """
+
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    lines_: list["Line2D"]
+
+    def __init__(self, pairs: PairwiseCurve | Mapping[str, PairwiseCurve]):
+        super().__init__(pairs)
+        self.ratios = tuple(_ratios(pair) for pair in self.pairs)
+
+    def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "RatioDisplay":
+        """Draw the lines, with a cross where the better model changes.
+
+        Where one of two losses is 0 there is no ratio to draw: the line has a gap, and a triangle at the upper or the
+        lower edge says which way it left.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given. ``plt.subplots(layout="constrained")`` keeps room for a legend.
+        **line_kwargs
+            For every line: properties of matplotlib's ``Line2D``, such as ``linewidth``.
+
+        Returns
+        -------
+        display : RatioDisplay
+            Itself.
+        """
+        own_figure = ax is None
+        ax = style.new_axes(*SIZE) if own_figure else style.check_axes(ax)
+        line_kwargs = style.line_properties(line_kwargs)
+        self.ax_, self.figure_ = ax, ax.figure
+        axis = PositionAxis([pair.curve_a for pair in self.pairs])
+        _prepare(ax, axis, ratio_limits(self.ratios))
+        self.lines_ = [
+            self._draw(ax, axis, index, {**style.line_style(index), **line_kwargs}) for index in range(len(self.pairs))
+        ]
+        keys = self._keys(_mark_crossings(ax, axis, self.pairs))
+        settle_axes(ax, axis, self._y_labels())
+        if self.data_names:
+            write_names(ax, axis, keys, grow=own_figure)
+        else:
+            write_keys(ax, keys)
+        return self
+
+    def _draw(self, ax: "Axes", axis: PositionAxis, index: int, look: dict[str, Any]) -> "Line2D":
+        """Draw the line of a pair and the triangles of ratios that are left out of it."""
+        pair, ratios = self.pairs[index], self.ratios[index]
+        name = labels.plain(self.data_names[index]) if self.data_names else ""
+        places = axis.position(pair.parameters, pair.curve_a.n_labels)
+        drawn = (ratios > 0) & (ratios < np.inf)
+        triangles = _draw_left_out(ax, places, ratios, {"color": look["color"], "label": name})
+        if not drawn.any():
+            triangles[0].set_markevery(1)  # stands for the line, and bears its name
+            return triangles[0]
+        x, y = _line(places, np.where(drawn, ratios, np.nan), _crossing_places(axis, pair))
+        if np.isinf(pair.parameters[-1]):
+            x, y = _apart(x, y, places[-2:])
+        last = np.flatnonzero(~np.isnan(y))[-1] + 1  # names stand at the ends of lines
+        x, y = x[:last], y[:last]
+        marks = [i for i in axis.marks(x, index / len(self.pairs)) if x[i] in places]  # not on crossings
+        (line,) = ax.plot(x, y, **{"markevery": marks, "clip_on": False, "label": name, **look})
+        return line
+
+    def _keys(self, crossings: list["Line2D"]) -> Keys:
+        """What crosses and triangles mean, where there are some."""
+        keys: list[tuple[Any, tuple[str, ...]]] = [(mark, CROSSING_TEXTS) for mark in crossings]
+        if any(not (0 < ratio < np.inf) for ratios in self.ratios for ratio in ratios):
+            triangle = require("matplotlib.lines", "plot").Line2D([], [], color=style.GREY, marker="^", **LEFT_OUT)
+            keys.append((triangle, LEFT_OUT_TEXTS))
+        return keys
+
+    def _y_labels(self) -> list[str]:
+        """Which loss is divided by which, and on which side which model is better, from many words to few."""
+        family = self.pairs[0].curve_a.family
+        texts = []
+        for most in (24, 14, 8):
+            first, second = (labels.shortened(name, most) for name in self.names)
+            sides = f"{second} better ← {{}} → {first} better"
+            texts += [sides.format(f"{family} loss, {second} / {first}"), sides.format("ratio of losses")]
+            texts += [sides.format("ratio")]
+        return [*texts, f"above 1: {first} better"]
+
+
+def _ratios(pair: PairwiseCurve) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):  # what is divided by 0 is left out of the line
+        ratios = pair.curve_b.losses / pair.curve_a.losses
+    return np.where(pair.differences == 0, 1.0, ratios)
+
+
+def _prepare(ax: "Axes", axis: PositionAxis, limits: tuple[float, float]) -> None:
+    """A logarithmic axis of ratios, and the line at 1."""
+    ax.set_yscale("log")
+    ax.set_ylim(*limits)
+    ticks = ratio_ticks(*limits)
+    ax.set_yticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    ax.set_yticks([], minor=True)
+    ends = (axis.low, axis.right) if axis.low < axis.right else (-0.5, 0.5)  # not through the names on the right
+    ax.plot(ends, (1, 1), color=style.GREY, linewidth=0.8, zorder=1)
+    ax.yaxis.label.set_parse_math(False)
+    style.tidy(ax)
+
+
+def _draw_left_out(ax: "Axes", places: np.ndarray, ratios: np.ndarray, look: dict[str, Any]) -> list["Line2D"]:
+    """Triangles at the upper edge where the first loss is 0, at the lower edge where the second is."""
+    low, high = ax.get_ylim()
+    triangles: list[Line2D] = []
+    for left_out, edge, marker in ((ratios == np.inf, high, "^"), (ratios == 0, low, "v")):
+        x = places[left_out]
+        if x.size:
+            triangles += ax.plot(x, np.full(x.size, edge), marker=marker, **LEFT_OUT, **look)
+    return triangles
+
+
+def _line(places: np.ndarray, ratios: np.ndarray, crossings: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    """The points to draw: ratios, and 1 at each crossing, else a straight line would pass beside the mark there."""
+    x, y = np.append(places, crossings), np.append(ratios, np.ones(len(crossings)))
+    order = np.argsort(x, kind="stable")
+    return x[order], y[order]
+
+
+def _apart(x: np.ndarray, y: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Part the point at infinity from the line: nothing is known between it and the largest finite alpha."""
+    joined = x <= ends[0] if ends.size == 2 else np.zeros(x.size, dtype=bool)
+    return np.append(x[joined], [np.nan, ends[-1]]), np.append(y[joined], [np.nan, y[-1]])
+
+
+def _crossing_places(axis: PositionAxis, pair: PairwiseCurve) -> list[float]:
+    """Where on the axis the better model changes; between the largest alpha and infinity, in the middle of the gap."""
+    crossings, n_labels = pair.crossings(), pair.curve_a.n_labels
+    gap = axis.position(pair.parameters[-2:], n_labels).mean()
+    return np.where(np.isinf(crossings), gap, axis.position(crossings, n_labels)).tolist()
+
+
+def _mark_crossings(ax: "Axes", axis: PositionAxis, pairs: tuple[PairwiseCurve, ...]) -> list["Line2D"]:
+    """Mark all crossings at once; a list of one artist, or empty."""
+    places = sorted({place for pair in pairs for place in _crossing_places(axis, pair)})
+    if not places:
+        return []
+    return ax.plot(places, np.ones(len(places)), color="black", linestyle="none", zorder=4, **CROSSING)

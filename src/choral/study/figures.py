@@ -1,0 +1,231 @@
+"""All figures of a study as files: curves, pairs of learners, ranks, and how labels depend on each other."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from choral._optional import require
+from choral._outputs import replacing
+from choral.curves import PairwiseCurve
+from choral.displays import (
+    CriticalDifferenceDisplay,
+    DependenceDisplay,
+    LossCurveDisplay,
+    PairGridDisplay,
+    PairwiseDisplay,
+    RatioDisplay,
+)
+from choral.displays._labels import shortened
+from choral.evaluation import Progress
+from choral.stats import describe
+from choral.study._file_names import file_stems
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+
+    from choral.study.results import Results
+
+FORMATS: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}  # metadata
+DPI = 200  # of images made of pixels
+# Names are no LaTeX; a figure that is laid out is not laid out again, whatever the user's settings.
+SETTINGS = {"text.usetex": False, "figure.autolayout": False, "figure.constrained_layout.use": False}
+CURVES, PAIR, DEPENDENCE = (4.8, 3.2), (4.0, 4.0), (6.4, 5.2)  # inches
+RANKS = {"Hamming": 0.0, "middle": 0.5, "subset": 1.0}  # where on the axis learners are ranked
+MOST_CHARACTERS = 52  # of a title
+
+Pairs = dict[tuple[str, str], dict[str, PairwiseCurve]]
+
+
+class Drawing(NamedTuple):
+    """A figure to come."""
+
+    folder: str
+    key: tuple[str, ...]  # the names that make the name of the file
+    draw: Callable[[], "Figure | None"]  # None where there is nothing to show
+
+
+def write_figures(
+    results: "Results",
+    folder: str | os.PathLike[str],
+    *,
+    formats: Iterable[str] = ("png", "svg"),
+    progress: Progress | None = None,
+) -> list[Path]:
+    """Write all figures of a study into subfolders of a folder.
+
+    ==============  ====================================================================================
+    ``curves``      for each data set and family, the loss curves of all learners with their intervals
+    ``pairs``       for each pair of learners and family, one against the other on all data sets
+    ``ratios``      the same as ratios of losses
+    ``pages``       for each family, all pairs on one page
+    ``ranks``       critical difference diagrams of the binomial family: at both ends and in the middle
+    ``dependence``  for each data set, how much its labels depend on each other
+    ==============  ====================================================================================
+
+    Nothing is written where there is nothing to show, such as two learners that finished on no common data set. Each
+    file is written whole or not at all, and replaces the former one. The same results make the same files.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study, complete or not.
+    folder : path-like
+        Made unless it is there.
+    formats : iterable of {"png", "svg", "pdf"}
+    progress : callable, optional
+        Called after each figure with how many are done, how many there are in all, and which this one is.
+
+    Returns
+    -------
+    paths : list of Path
+        The files written. Names are made of letters, digits, - and _, whatever data sets and learners are called.
+    """
+    formats = _check_formats(formats)
+    drawings = [*_curves(results), *_all_pairs(results), *_ranks(results), *_dependence(results)]
+    written: list[Path] = []
+    for done, (place, drawing) in enumerate(_places(drawings), start=1):
+        # identifiers differ between the SVG files of a page, but not from run to run
+        with require("matplotlib", "plot").rc_context({**SETTINGS, "svg.hashsalt": place}):
+            figure = drawing.draw()
+            if figure is not None:
+                written += _save(figure, Path(folder, place), formats)
+        if progress is not None:
+            progress(done, len(drawings), place)
+    return written
+
+
+def _check_formats(formats: Iterable[str]) -> tuple[str, ...]:
+    formats = tuple(formats)
+    for name in formats:
+        if name not in FORMATS:
+            raise ValueError(f"formats must be among {', '.join(map(repr, FORMATS))}; got {name!r}.")
+    return formats
+
+
+def _places(drawings: list[Drawing]) -> Iterator[tuple[str, Drawing]]:
+    """Each drawing with its subfolder and the name of its file."""
+    keys: dict[str, list[tuple[str, ...]]] = {}
+    for drawing in drawings:
+        keys.setdefault(drawing.folder, []).append(drawing.key)
+    stems = {folder: file_stems(of_folder) for folder, of_folder in keys.items()}
+    for drawing in drawings:
+        yield f"{drawing.folder}/{stems[drawing.folder][drawing.key]}", drawing
+
+
+def _save(figure: "Figure", place: Path, formats: tuple[str, ...]) -> list[Path]:
+    """Write a figure in all formats; its layout, which is the slow part, is done once."""
+    _settle(figure)
+    figure.set_layout_engine(None)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    paths = [place.with_name(f"{place.name}.{name}") for name in formats]
+    for path, name in zip(paths, formats, strict=True):
+        with replacing(path) as file:
+            figure.savefig(file, format=name, dpi=DPI, metadata=FORMATS[name])
+    return paths
+
+
+def _curves(results: "Results") -> Iterator[Drawing]:
+    for dataset in results.datasets:
+        for family in results.families:
+            yield Drawing("curves", (dataset, family), partial(_draw_curves, results, dataset, family))
+
+
+def _draw_curves(results: "Results", dataset: str, family: str) -> "Figure | None":
+    curves = results.curves(dataset, family)
+    if not curves:
+        return None
+    baseline = results.baseline if results.baseline in curves else None
+    display = LossCurveDisplay.from_curves(curves, bands=results.bands(dataset, family), baseline=baseline)
+    ax = display.plot(_axes(CURVES, dataset)).ax_
+    return _with_legend(ax.figure.figure, ax.get_legend())
+
+
+def _all_pairs(results: "Results") -> Iterator[Drawing]:
+    """Pairs, their ratios and pages, from the same table."""
+    learners = [learner for learner in results.learners if learner != results.baseline]
+    for family in results.families:
+        found = {(a, b): results.pairs(a, b, family) for a, b in combinations(learners, 2)}
+        pairs = {models: by_data for models, by_data in found.items() if by_data}
+        for models, by_data in pairs.items():
+            yield Drawing("pairs", (*models, family), partial(_draw_pair, by_data))
+            yield Drawing("ratios", (*models, family), partial(_draw_ratio, by_data))
+        if pairs:
+            yield Drawing("pages", (family,), partial(_draw_page, pairs))
+
+
+def _draw_pair(by_data: dict[str, PairwiseCurve]) -> "Figure":
+    ax = PairwiseDisplay(by_data).plot(_axes(PAIR)).ax_
+    return _with_legend(ax.figure.figure, ax.get_legend())
+
+
+def _draw_ratio(by_data: dict[str, PairwiseCurve]) -> "Figure":
+    ax = RatioDisplay(by_data).plot(_axes(CURVES)).ax_
+    return _with_legend(ax.figure.figure, ax.get_legend())
+
+
+def _draw_page(pairs: Pairs) -> "Figure":
+    display = PairGridDisplay(pairs)
+    display.plot(_figure(display.size))
+    _settle(display.figure_)  # a legend outside the axes has no place before
+    return _with_legend(display.figure_, display.legend_)
+
+
+def _ranks(results: "Results") -> Iterator[Drawing]:
+    learners = [learner for learner in results.learners if learner != results.baseline]
+    if "binomial" in results.families and len(results.datasets) >= 2 and len(learners) >= 3:
+        for name, x in RANKS.items():
+            yield Drawing("ranks", ("binomial", name), partial(_draw_ranks, results, x, len(learners)))
+
+
+def _draw_ranks(results: "Results", x: float, n_learners: int) -> "Figure | None":
+    try:
+        comparison = results.rank_comparison("binomial", x)
+    except ValueError:  # too few data sets on which all learners finished
+        return None
+    title = {0.0: "Hamming loss", 1.0: "subset 0/1 loss"}.get(x, "binomial loss, halfway from Hamming to subset 0/1")
+    display = CriticalDifferenceDisplay(comparison)
+    return display.plot(_axes((6.4, 1.9 + 0.09 * n_learners), title)).ax_.figure.figure
+
+
+def _dependence(results: "Results") -> Iterator[Drawing]:
+    for dataset in results.datasets:
+        yield Drawing("dependence", (dataset,), partial(_draw_dependence, results, dataset))
+
+
+def _draw_dependence(results: "Results", dataset: str) -> "Figure | None":
+    Y, label_names = results.labels(dataset)
+    if len(label_names) < 2:
+        return None
+    description = describe(Y, name=dataset, label_names=label_names)
+    return DependenceDisplay.from_description(description).plot(_axes(DEPENDENCE, dataset)).ax_.figure.figure
+
+
+def _figure(size: tuple[float, float]) -> "Figure":
+    """A figure that pyplot does not know, so no window and nothing to close; its layout settles squares at once."""
+    return require("matplotlib.figure", "plot").Figure(figsize=size, layout="compressed")
+
+
+def _settle(figure: "Figure") -> None:
+    """Lay the figure out now, not when it is drawn."""
+    engine: Any = figure.get_layout_engine()
+    engine.execute(figure)
+
+
+def _axes(size: tuple[float, float], title: str = "") -> "Axes":
+    ax = _figure(size).subplots()
+    if title:
+        ax.set_title(shortened(title, MOST_CHARACTERS), loc="left", fontsize="medium", parse_math=False)
+    return ax
+
+
+def _with_legend(figure: "Figure", legend: "Legend | None") -> "Figure":
+    """The figure, taller by the height of a legend below its axes."""
+    box = None if legend is None else legend.get_window_extent()
+    if box is not None and box.y1 <= min(ax.bbox.y0 for ax in figure.axes):
+        figure.set_figheight(figure.get_figheight() + box.height / figure.dpi)
+    return figure

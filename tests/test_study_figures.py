@@ -1,0 +1,193 @@
+"""Figures of a study: one file each for what there is to show, named safely, written whole, the same every time."""
+
+import re
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from choral import PairwiseCurve
+from choral.profiles import ErrorProfile
+from choral.stats import compare_ranks
+from choral.study._file_names import file_stems, slug
+
+HOSTILE = "<b>$x^2$</b>\n"
+SIGNATURES = {"pdf": b"%PDF", "png": b"\x89PNG", "svg": b"<?xm"}
+FOLDERS = ("curves", "pairs", "ratios", "pages", "ranks", "dependence")
+
+
+class Band(NamedTuple):
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+class RandomResults:
+    """What `write_figures` asks of results, made of random predictions; some learners fail on some data sets."""
+
+    baseline = "nothing"
+
+    def __init__(self, datasets, learners, *, families=("binomial",), failed=()):
+        self.datasets, self.families = tuple(datasets), families
+        self.learners = (*learners, self.baseline)
+        self.failed = failed
+        rng = np.random.default_rng(0)
+        self.truths = {dataset: rng.integers(2, size=(40, n), dtype=np.uint8) for dataset, n in datasets.items()}
+        self.profiles = {
+            (dataset, learner): ErrorProfile.from_predictions(Y, Y ^ (rng.random(Y.shape) < rng.uniform(0.1, 0.4)))
+            for dataset, Y in self.truths.items()
+            for learner in self.learners
+            if (dataset, learner) not in failed
+        }
+
+    def curves(self, dataset, family):
+        finished = [learner for learner in self.learners if (dataset, learner) in self.profiles]
+        return {learner: self.profiles[dataset, learner].curve(family, name=learner) for learner in finished}
+
+    def bands(self, dataset, family):
+        curves = self.curves(dataset, family)
+        return {learner: Band(curve.losses - 0.05, curve.losses + 0.05) for learner, curve in curves.items()}
+
+    def pairs(self, first, second, family):
+        both = {dataset: self.curves(dataset, family) for dataset in self.datasets}
+        return {
+            dataset: PairwiseCurve(curves[first], curves[second])
+            for dataset, curves in both.items()
+            if {first, second} <= set(curves)
+        }
+
+    def rank_comparison(self, family, x):
+        learners = self.learners[:-1]
+        if self.failed:
+            raise ValueError("too few data sets where all learners finished.")
+        curves = [self.curves(dataset, family) for dataset in self.datasets]
+        losses = [[np.interp(x, c[learner].x, c[learner].losses) for learner in learners] for c in curves]
+        return compare_ranks(losses, learners)
+
+    def labels(self, dataset):
+        Y = self.truths[dataset]
+        return Y, tuple(f"label {i}" for i in range(Y.shape[1]))
+
+
+@pytest.fixture
+def write_figures():
+    pytest.importorskip("matplotlib")
+    from choral.study.figures import write_figures
+
+    return write_figures
+
+
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file())
+
+
+def test_a_file_for_each_figure(write_figures, tmp_path):
+    folder, calls = tmp_path / "new" / "figures", []
+    results = RandomResults({"emotions": 3, "scene": 2}, ["BR", "CC", "LP"])
+    paths = write_figures(results, folder, formats=["svg"], progress=lambda *call: calls.append(call))
+    pairs = [f"{first}--{second}--binomial" for first, second in combinations(["BR", "CC", "LP"], 2)]
+    expected = ["curves/emotions--binomial", "curves/scene--binomial", "dependence/emotions", "dependence/scene"]
+    expected += ["pages/binomial", *(f"ranks/binomial--{end}" for end in ("Hamming", "middle", "subset"))]
+    expected += [f"{kind}/{pair}" for kind in ("pairs", "ratios") for pair in pairs]
+    assert files(folder) == sorted(f"{name}.svg" for name in expected)
+    assert sorted(str(path.relative_to(folder)) for path in paths) == files(folder)
+    assert [call[:2] for call in calls] == [(done, len(expected)) for done in range(1, len(expected) + 1)]
+    assert sorted(call[2] for call in calls) == sorted(expected)
+
+
+def test_files_are_what_their_names_say(write_figures, tmp_path):
+    paths = write_figures(RandomResults({"flags": 3}, ["BR"], families=("polynomial",)), tmp_path, formats=SIGNATURES)
+    assert files(tmp_path) == [
+        f"{name}.{end}" for name in ("curves/flags--polynomial", "dependence/flags") for end in ("pdf", "png", "svg")
+    ]
+    assert {path.suffix[1:]: path.read_bytes()[:4] for path in paths} == SIGNATURES
+
+
+def test_the_same_results_make_the_same_files(write_figures, tmp_path):
+    results = RandomResults({"flags": 3}, ["BR", "LP"])
+    for folder in ("first", "second"):
+        write_figures(results, tmp_path / folder, formats=["svg", "png"])
+    assert files(tmp_path / "first") == files(tmp_path / "second")
+    for name in files(tmp_path / "first"):
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+
+
+def test_what_cannot_be_shown_is_left_out(write_figures, tmp_path):
+    failed = {("flags", "CC"), ("scene", "LP"), ("yeast", "BR"), ("yeast", "CC"), ("yeast", "LP"), ("yeast", "nothing")}
+    results = RandomResults({"flags": 2, "scene": 1, "yeast": 2}, ["BR", "CC", "LP"], failed=failed)
+    totals = set()
+    paths = write_figures(results, tmp_path, formats=["svg"], progress=lambda done, total, what: totals.add(total))
+    assert {str(path.relative_to(tmp_path).parent) for path in paths} == {*FOLDERS} - {"ranks"}
+    assert not any("yeast" in path.name for path in (tmp_path / "curves").iterdir())
+    assert not any("CC--LP" in path.name for path in paths)  # no data set where both finished
+    assert [path.stem for path in paths if path.parent.name == "dependence"] == [
+        "flags",
+        "yeast",
+    ]  # of two labels or more
+    assert totals == {len(paths) + 1 + 3 + 1}  # curves of yeast, ranks, dependence of scene
+
+
+def test_hostile_names_stay_in_the_folder_and_out_of_the_markup(write_figures, tmp_path):
+    names = [HOSTILE, "../../evil", "evil"]
+    write_figures(RandomResults({HOSTILE: 2}, names), tmp_path / "out", formats=["svg"])
+    assert files(tmp_path) == [f"out/{name}" for name in files(tmp_path / "out")]
+    assert len(files(tmp_path / "out" / "pairs")) == 3
+    for path in (tmp_path / "out").rglob("*.svg"):
+        assert b"<b>" not in path.read_bytes()
+
+
+def test_no_pyplot_figure_and_no_setting_is_left_behind(write_figures, tmp_path, plt):
+    before = dict(plt.rcParams)
+    with plt.rc_context({"text.usetex": True, "figure.constrained_layout.use": True}):  # LaTeX may not be there
+        write_figures(RandomResults({"flags": 2}, ["BR", "LP"]), tmp_path, formats=["png"])
+    assert not plt.get_fignums()
+    assert dict(plt.rcParams) == before
+
+
+def test_a_failure_leaves_no_half_of_a_file(write_figures, tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    def fail(self, file, **kwargs):
+        file.write(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    with pytest.raises(OSError, match=r"flags--binomial.png cannot be written: disk full"):
+        write_figures(RandomResults({"flags": 2}, ["BR"]), tmp_path)
+    assert files(tmp_path) == []
+
+
+def test_formats_that_are_not_known_are_refused_before_anything_is_drawn(write_figures, tmp_path):
+    with pytest.raises(ValueError, match="formats must be among 'png', 'svg', 'pdf'; got 'gif'"):
+        write_figures(None, tmp_path, formats=["png", "gif"])
+
+
+def test_names_that_look_alike_stay_distinct():
+    stems = file_stems([("a b", "x"), ("a-b", "x"), ("A-B", "x"), ("a", "b-x"), ("é" * 100, "x"), ("è" * 100, "x")])
+    assert stems["a", "b-x"] == "a--b-x"
+    assert len({stem.lower() for stem in stems.values()}) == 6
+
+
+@given(keys=st.lists(st.tuples(st.text(), st.text()), unique=True, max_size=8))
+def test_file_names_are_distinct_and_portable(keys):
+    stems = file_stems(keys)
+    assert len({stem.lower() for stem in stems.values()}) == len(keys)
+    for stem in stems.values():
+        assert re.fullmatch("[A-Za-z0-9_-]+", stem)
+        assert len(stem) < 110
+
+
+def test_a_name_keeps_its_letters():
+    assert slug("EPCT_2 (10 trees)") == "EPCT_2-10-trees"
+    assert slug("x" * 100) == "x" * 40
+    assert slug("") == slug("../..") == "unnamed"
+
+
+def test_importing_figures_needs_no_matplotlib():
+    code = "import sys, choral.study.figures; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
