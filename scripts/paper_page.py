@@ -61,7 +61,7 @@ def ranks(results: Results) -> Iterator[str]:
 
 def claims(results: Results) -> Iterator[str]:
     for claim in judge_claims(results):
-        yield f"- **{claim.verdict}**: {claim.claim} ({claim.where}.)"
+        yield f"- {claim.claim} **{claim.sentence}**"
         yield f"  {claim.figures}."
     yield ""
 

@@ -69,7 +69,7 @@ AS_IN_THE_PAPER = {
 def test_all_claims_hold_where_the_curves_are_as_in_the_paper():
     claims = judge_claims(HandMade({"llog-f": AS_IN_THE_PAPER, "emotions": AS_IN_THE_PAPER}))
     assert [claim.verdict for claim in claims] == ["holds"] * 6
-    assert claims[PCT_LP].where == "holds on llog-f"
+    assert claims[PCT_LP].where == "on llog-f"
     assert claims[PCT_LP].figures == (
         "llog-f: PCT 0.0900 at k = 1, 0.5500 at k = 3, LP 0.1400 at k = 1, 0.4000 at k = 3"
     )
@@ -92,13 +92,14 @@ def test_all_claims_hold_where_the_curves_are_as_in_the_paper():
 def test_a_claim_fails_alone(number, changes):
     claims = judge_claims(HandMade({"llog-f": AS_IN_THE_PAPER | changes}))
     assert claims[number].verdict == "does not hold"
-    assert claims[number].where == "not on llog-f"
+    assert claims[number].sentence == "Does not hold on llog-f."
 
 
 def test_a_claim_that_holds_on_some_data_sets_holds_in_part():
     flat = AS_IN_THE_PAPER | {"BR": [0.1, 0.1, 0.1]}
     claim = judge_claims(HandMade({"llog-f": AS_IN_THE_PAPER, "flags": flat}))[BR_LP]
-    assert (claim.verdict, claim.where) == ("holds in part", "holds on llog-f; not on flags")
+    assert (claim.verdict, claim.where) == ("holds in part", "on llog-f; not on flags")
+    assert claim.sentence == "Holds in part: on llog-f; not on flags."
 
 
 def test_families_disagree_where_leaders_come_in_another_order():

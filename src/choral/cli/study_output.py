@@ -77,7 +77,7 @@ def _published_table(results: Results) -> RichTable:
 
 def _claims(results: Results) -> Iterator[str]:
     for claim in judge_claims(results):
-        yield f"- {claim.claim} {claim.verdict.capitalize()}: {claim.where}."
+        yield f"- {claim.claim} {claim.sentence}"
         if claim.figures:
             yield f"  {claim.figures}."
 

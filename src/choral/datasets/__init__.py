@@ -7,4 +7,13 @@ from choral.datasets.loading import load
 from choral.datasets.sources import NAMES
 from choral.datasets.synthetic import DependentDataset, make_dependent
 
-__all__ = ["NAMES", "Dataset", "DependentDataset", "is_arff", "load", "load_digits_segments", "make_dependent", "read_arff"]
+__all__ = [
+    "NAMES",
+    "Dataset",
+    "DependentDataset",
+    "is_arff",
+    "load",
+    "load_digits_segments",
+    "make_dependent",
+    "read_arff",
+]

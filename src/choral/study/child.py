@@ -7,6 +7,7 @@ whatever the number of processes, and no more threads than cores.
 
 import os
 import pickle
+import random
 import signal
 import threading
 import time
@@ -56,17 +57,24 @@ def run(task: Task, X: Any, Y: np.ndarray) -> Outcome:
 
 
 def _predict(task: Task, X: Any, Y: np.ndarray) -> np.ndarray:
+    # a learner that asks the generators that all share gets the same numbers in whatever process it runs
+    random.seed(task.cell.key)
+    np.random.seed(int(task.cell.key[:8], 16))  # noqa: NPY002
     model = clone(task.estimator)
     model.set_params(**dict.fromkeys(task.seed_parameters, task.cell.seed))
     train = ~task.test
     model.fit(X[train], Y[train])
     n_rows, n_labels = int(task.test.sum()), Y.shape[1]
     if task.soft or task.threshold is not None:
-        scores = stack_proba(model.predict_proba(X[task.test]), getattr(model, "classes_", None))
+        proba, classes = model.predict_proba(X[task.test]), getattr(model, "classes_", None)
+        if n_labels == 1 and np.shape(proba) == (n_rows, 2):  # scikit-learn takes a single label for two classes
+            proba, classes = [proba], [[0, 1] if classes is None else classes]
+        scores = stack_proba(proba, classes)
         _check_shape(scores, n_rows, n_labels)
         return scores.astype(np.float32) if task.threshold is None else harden(scores, task.threshold)
     labels = model.predict(X[task.test])
     labels = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels)
+    labels = labels.reshape(-1, 1) if n_labels == 1 else labels  # scikit-learn's are 1-D then
     _check_shape(labels, n_rows, n_labels)
     if not np.isin(labels, (0, 1)).all():
         raise ValueError("predict must return labels 0 and 1; for scores, say predictions = 'soft' or a threshold.")
@@ -94,6 +102,9 @@ def main() -> None:
         try:
             task = pickle.load(tasks)
         except EOFError:
+            return
+        except Exception as error:  # such as a module that cannot be imported here
+            _send(outcomes, f"the task cannot be read, {type(error).__name__}: {error}")
             return
         clock.busy = True
         if task.X is None:

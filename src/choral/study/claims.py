@@ -25,7 +25,13 @@ class Claim(NamedTuple):
     claim: str
     verdict: str  # "holds", "holds in part", "does not hold" or "cannot be judged"
     figures: str
-    where: str  # on which data sets it holds, and on which not
+    where: str  # on which data sets it holds, and on which not; or why it cannot be judged
+
+    @property
+    def sentence(self) -> str:
+        """Verdict and place as one sentence."""
+        colon = "" if self.verdict in ("holds", "does not hold") else ":"
+        return f"{self.verdict.capitalize()}{colon} {self.where}."
 
 
 def judge_claims(results: "Results") -> list[Claim]:
@@ -119,8 +125,9 @@ def _verdict(n_holds: int, n_fails: int) -> str:
 
 
 def _where(holds: list[str], fails: list[str]) -> str:
-    parts = [f"{word} {', '.join(names)}" for word, names in (("holds on", holds), ("not on", fails)) if names]
-    return "; ".join(parts)
+    if holds and fails:
+        return f"on {', '.join(holds)}; not on {', '.join(fails)}"
+    return f"on {', '.join(holds or fails)}"
 
 
 def _families_agree(results: "Results") -> Claim:

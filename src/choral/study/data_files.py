@@ -1,5 +1,7 @@
 """Data sets from files with features and labels: ARFF, CSV, TSV, Parquet or NPZ."""
 
+import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -38,15 +40,17 @@ def _split_columns(table: LabelTable, labels: Any, path: Path) -> Dataset:
     names = table.labels
     if names is None:
         raise ValueError(f"{path} must have a header: names of the features and labels.")
-    is_label = np.array([name in _label_names(names, labels, path) for name in names])
+    chosen_names = _label_names(names, labels, path)
+    is_label = np.array([name in chosen_names for name in names])
     if is_label.all():
         raise ValueError(f"{path} must have features besides its {is_label.sum()} labels.")
     values = table.values
-    chosen = LabelTable(values[:, is_label], tuple(np.array(names)[is_label].tolist()), source=str(path))
+    label_names = tuple(np.array(names)[is_label].tolist())
+    chosen = LabelTable(values[:, is_label], label_names, source=str(path), first_line=table.first_line)
     check_truth(chosen)
     features = tuple(np.array(names)[~is_label].tolist())
     X = values[:, ~is_label].astype(float)
-    return Dataset(X, chosen.values.astype(np.uint8), chosen.labels or (), path.stem, features)
+    return Dataset(X, chosen.values.astype(np.uint8), label_names, path.stem, features)
 
 
 def _label_names(names: tuple[str, ...], labels: Any, path: Path) -> set[str]:
@@ -58,7 +62,7 @@ def _label_names(names: tuple[str, ...], labels: Any, path: Path) -> set[str]:
                 f"{path} has {len(names)} columns; labels must be a number below that, not 0; got {labels}."
             )
         return set(names[:labels] if labels > 0 else names[labels:])
-    if isinstance(labels, str) or not isinstance(labels, Sequence):
+    if isinstance(labels, str) or not isinstance(labels, Sequence) or not labels:
         raise ValueError(f"labels of {path} must be a number or a list of columns; got {labels!r}.")
     for name in labels:
         if name not in names:
@@ -68,9 +72,10 @@ def _label_names(names: tuple[str, ...], labels: Any, path: Path) -> set[str]:
 
 def _read_arrays(path: Path) -> Dataset:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # opened here: of a damaged file, NumPy forgets to close what it opened
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path} cannot be read as an NPZ file: {error}.") from error
     if "Y" not in arrays or not ("X" in arrays or "X_data" in arrays):
         raise ValueError(f"{path} must hold the arrays X and Y; it has {', '.join(arrays) or 'none'}.")
@@ -81,6 +86,8 @@ def _read_arrays(path: Path) -> Dataset:
     if X.ndim != 2 or X.dtype.kind not in "buif":
         raise ValueError(f"X in {path} must hold rows x features, numbers; got shape {X.shape}, dtype {X.dtype}.")
     names = arrays.get("label_names", np.arange(1, Y.shape[1] + 1))
+    if names.shape != (Y.shape[1],):
+        raise ValueError(f"label_names in {path} must hold {Y.shape[1]} names; got shape {names.shape}.")
     return Dataset(X, Y.astype(np.uint8), tuple(str(name) for name in names), path.stem)
 
 

@@ -28,8 +28,8 @@ def import_object(path: str) -> Any:
         raise ValueError(f"expected an import path such as package.module:name; got {path!r}.")
     try:
         module = import_module(module_name)
-    except ImportError as error:
-        raise ValueError(f"{module_name} cannot be imported: {error}.") from error
+    except Exception as error:  # importing runs the module, where anything may go wrong
+        raise ValueError(f"{module_name} cannot be imported: {type(error).__name__}: {error}.") from error
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
@@ -52,15 +52,25 @@ def make_estimator(name: str, parameters: dict[str, Any]) -> BaseEstimator:
     kind = getattr(learners, name) if name in learners.__all__ else _import_learner(name)
     if not callable(kind):
         raise ValueError(f"{name} must be a class or function that makes a learner; got {kind!r}.")
-    known = inspect.signature(kind).parameters
-    open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
-    for parameter in parameters:
-        if parameter not in known and not open_ended:
-            raise ValueError(f"{name} has no parameter {parameter!r}{did_you_mean(parameter, known)}")
+    check_parameters(name, kind, parameters)
     estimator = kind(**parameters)
     if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise ValueError(f"{name} must make a learner of scikit-learn's kind, with fit and get_params.")
     return estimator
+
+
+def check_parameters(name: str, function: Any, parameters: dict[str, Any]) -> None:
+    """Refuse parameters that a class or function does not have, and calls without those that it must have."""
+    signature = inspect.signature(function)
+    known = signature.parameters
+    open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    for parameter in parameters:
+        if parameter not in known and not open_ended:
+            raise ValueError(f"{name} has no parameter {parameter!r}{did_you_mean(parameter, known)}")
+    try:
+        signature.bind(**parameters)
+    except TypeError as error:
+        raise ValueError(f"{name}: {error}.") from error
 
 
 def _import_learner(name: str) -> Any:

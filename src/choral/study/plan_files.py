@@ -15,7 +15,7 @@ from choral._text import did_you_mean
 from choral.datasets import is_arff
 from choral.measures.families import FAMILIES
 from choral.study.data_files import SUFFIXES, read_dataset
-from choral.study.importing import import_object, make_estimator
+from choral.study.importing import check_parameters, import_object, make_estimator
 from choral.study.keys import Keys
 from choral.study.plan import Plan, StudyData, StudyLearner
 from choral.study.published import published_folds
@@ -125,7 +125,9 @@ def _from_call(keys: Keys, name: str, folder: Path) -> Any:
     function = getattr(datasets, path) if path in datasets.__all__ else import_object(path)
     if not callable(function):
         raise ValueError(f"call: {path} must be a function; got {function!r}")
-    return partial(function, **keys.take("parameters", dict, {}))
+    parameters = keys.take("parameters", dict, {})
+    check_parameters(path, function, parameters)
+    return partial(function, **parameters)
 
 
 def _read_folds(keys: Keys, folder: Path) -> Any:

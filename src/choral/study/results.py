@@ -152,7 +152,7 @@ class Results:
         return "not run yet, or damaged" if failure is None else failure["reason"]
 
     def finished(self, dataset: str) -> tuple[str, ...]:
-        """The learners whose cells on a data set are all done, the baseline last."""
+        """The learners whose cells on a data set are all done."""
         lacking = {cell.learner for cell in self.cells(dataset) if self._profiles[cell] is None}
         return tuple(learner for learner in self.learners if learner not in lacking)
 

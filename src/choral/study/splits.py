@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold
 
-from choral._validation import check_count
+from choral._validation import check_array, check_count
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _neediest(wanted: np.ndarray, wanted_rows: np.ndarray, rng: np.random.Genera
 
 def check_folds(folds: Any) -> np.ndarray:
     """Given fold numbers as a matrix of shape (repeats, n_rows): whole numbers 0, 1, ..., each of them used."""
-    array = np.atleast_2d(np.asarray(folds))
+    array = np.atleast_2d(check_array("folds", folds))
     if array.ndim != 2 or not array.size or array.dtype.kind not in "iuf" or (array != np.floor(array)).any():
         raise ValueError(
             "folds must be one whole number for each row, the fold in which it is tested; "

@@ -24,7 +24,8 @@ from choral.study.cells import Cell, PreparedData
 from choral.study.child import Outcome
 
 STUDY = "study.json"
-DAMAGES = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+ABOUT = ("title", "created", "predictions", "baseline", "families", "learners", "datasets")  # what results need
+DAMAGES = (OSError, ValueError, KeyError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 class DamagedFile(ValueError):
@@ -71,8 +72,9 @@ class Store:
             check_output(self.folder / STUDY)
         except OSError as error:
             raise type(error)(f"{self.folder} cannot be the folder of a study: {error.strerror or error}.") from error
-        for leftover in self.folder.glob("*/.*.tmp"):
-            leftover.unlink(missing_ok=True)
+        for pattern in (".*.tmp", "*/.*.tmp"):
+            for leftover in self.folder.glob(pattern):
+                leftover.unlink(missing_ok=True)
 
     @property
     def _is_study(self) -> bool:
@@ -86,10 +88,13 @@ class Store:
         """What the study is."""
         path = self.folder / STUDY
         try:
-            return json.loads(path.read_bytes())
+            study = json.loads(path.read_bytes())
+            if missing := [key for key in ABOUT if key not in study]:
+                raise ValueError(f"it lacks {', '.join(missing)}")
+            return study
         except FileNotFoundError:
             raise FileNotFoundError(f"{self.folder} holds no study: there is no {STUDY} in it.") from None
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise DamagedFile(f"{path} is damaged ({error}); run the study again, its finished cells stay.") from error
 
     def write_labels(self, prepared: PreparedData) -> None:
@@ -204,5 +209,6 @@ def _beside(path: Path) -> Path:
 
 def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     """All arrays of a file, checksums compared: an NPZ file checks an array only when it is read to its end."""
-    with np.load(path, allow_pickle=False) as archive:
+    # opened here: of a damaged file, NumPy forgets to close what it opened
+    with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}

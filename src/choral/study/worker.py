@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from dataclasses import replace
 
@@ -27,19 +28,24 @@ class Worker:
 
     def run(self, task: Task) -> Outcome:
         """Run a cell in the child; one that dies or takes too long is an outcome too."""
-        process = self._started()
+        process, start = self._started(), time.perf_counter()
         known = task.data_key == self._data_key
         timer = _Timer(process, task.time_limit)
         try:
             with timer:
                 _send(process, replace(task, X=None, Y=None) if known else task)
                 self._data_key = task.data_key
-                return pickle.load(process.stdout)  # type: ignore[arg-type]
+                outcome = pickle.load(process.stdout)  # type: ignore[arg-type]
+            if isinstance(outcome, str):  # why it could not even begin: what is left of the task would be in the way
+                self.close()
+                return Outcome(reason=outcome)
+            return outcome
         except (EOFError, OSError, pickle.UnpicklingError):
             status = self.close()
+            reason = f"the process that ran it died: {_describe(status)}"
             if timer.is_over:
-                return Outcome(reason=f"ran past the time limit of {task.time_limit:g} seconds")
-            return Outcome(reason=f"the process that ran it died: {_describe(status)}")
+                reason = f"ran past the time limit of {task.time_limit:g} seconds"
+            return Outcome(reason=reason, seconds=time.perf_counter() - start)
         except BaseException:
             self.close()  # interrupted: the child knows nothing of it
             raise
@@ -68,8 +74,19 @@ class Worker:
             self.close()  # it ended by itself, having had nothing to do
         if self._process is None:
             self._process = _start()
-            _running.add(self)
+            _running.add(self)  # before it is ready: whoever ends the study must find it
+            self._await_ready(self._process)
         return self._process
+
+    def _await_ready(self, process: subprocess.Popen) -> None:
+        """Importing takes a second, which is nobody's fault: no time limit counts it."""
+        try:
+            pickle.load(process.stdout)  # type: ignore[arg-type]
+        except EOFError:
+            raise RuntimeError(f"a child process of the study did not start: {_describe(self.close())}.") from None
+        except BaseException:
+            self.close()
+            raise
 
 
 class _Timer:
@@ -96,7 +113,7 @@ class _Timer:
 
 def _start() -> subprocess.Popen:
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-P", "-c", COMMAND],  # a random.py in the working folder is nobody's module
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -104,11 +121,6 @@ def _start() -> subprocess.Popen:
         env={**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": path},
         start_new_session=True,  # Ctrl-C is for us: we end the child
     )
-    try:
-        pickle.load(process.stdout)  # type: ignore[arg-type]  # ready: importing takes a second, which is nobody's fault
-    except EOFError:
-        raise RuntimeError(f"a child process of the study did not start: {_describe(process.wait())}.") from None
-    return process
 
 
 def _kill(process: subprocess.Popen) -> None:

@@ -1,0 +1,189 @@
+"""Small learners and data for tests of studies; child processes and workers of a cluster import them from here.
+
+Files named by environment variables reach any process: learners note there that they run (`RUNS`), and wait for or do
+without their trouble according to whether a file is there (`GATE`, `CURED`).
+"""
+
+import os
+import random
+import signal
+import time
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from threadpoolctl import threadpool_info
+
+from choral.study import child
+
+RUNS, GATE, CURED = "STUDY_ZOO_RUNS", "STUDY_ZOO_GATE", "STUDY_ZOO_CURED"
+LONG = 600.0  # seconds; no test waits for that
+
+
+def make_data(n_rows=24, n_labels=3):
+    """Features of which the first is the number of the row; labels that follow the others with mistakes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, n_labels + 1))
+    X[:, 0] = np.arange(n_rows)
+    Y = (X[:, 1:] + rng.normal(scale=0.7, size=(n_rows, n_labels)) > 0).astype(np.uint8)
+    return X, Y
+
+
+def run_here(task):
+    """What `choral.study.worker.run_task` does, without a child process, which takes a second or two to start."""
+    return task.cell, child.run(task, task.X, task.Y)
+
+
+def note(*words):
+    """Add a line to the file that RUNS names, at once: several processes may do so."""
+    if path := os.environ.get(RUNS):
+        with open(path, "ab", buffering=0) as file:
+            file.write(" ".join(map(str, words)).encode() + b"\n")
+
+
+class Stumps(BaseEstimator):
+    """Says that a label is there where its feature is above the mean; notes each of its runs."""
+
+    def __init__(self, bias=0.0):
+        self.bias = bias
+
+    def fit(self, X, Y):
+        note(type(self).__name__, self.bias, *np.setdiff1d(np.arange(X[:, 0].max() + 1), X[:, 0])[:1])
+        self.means_ = X[:, 1:].mean(axis=0) + self.bias
+        return self
+
+    def predict(self, X):
+        return (X[:, 1:] > self.means_).astype(int)
+
+    def predict_proba(self, X):
+        return 1 / (1 + np.exp(self.means_ - X[:, 1:]))
+
+
+class Noisy(Stumps):
+    """Stumps with random mistakes."""
+
+    def __init__(self, bias=0.0, random_state=None):
+        super().__init__(bias)
+        self.random_state = random_state
+
+    def predict(self, X):
+        return super().predict(X) ^ (np.random.default_rng(self.random_state).random((len(X), X.shape[1] - 1)) < 0.2)
+
+
+class Unseeded(Stumps):
+    """Stumps with mistakes by the generators that all of a process shares."""
+
+    def predict(self, X):
+        chance = np.random.random((len(X), X.shape[1] - 1)) + random.random() / 2  # noqa: NPY002
+        return super().predict(X) ^ (chance < 0.5)
+
+
+class Waiting(Stumps):
+    """Notes who it is, starts a process that sleeps, and waits until there is a file called GATE."""
+
+    def fit(self, X, Y):
+        if not os.path.exists(os.environ[GATE]):
+            sleeper = os.fork()
+            if sleeper == 0:
+                time.sleep(LONG)
+                os._exit(0)
+            note(os.getppid(), os.getpid(), sleeper)
+            while not os.path.exists(os.environ[GATE]):
+                time.sleep(0.05)
+            os.kill(sleeper, signal.SIGKILL)
+        return super().fit(X, Y)
+
+
+class Troubled(Stumps):
+    """In trouble where row 0 is not among those it learns from, unless there is a variable CURED."""
+
+    def fit(self, X, Y):
+        self.in_trouble_ = X[0, 0] > 0 and CURED not in os.environ
+        if self.in_trouble_:
+            self.trouble()
+        return super().fit(X, Y)
+
+    def trouble(self):
+        """What happens while it learns."""
+
+
+class Raising(Troubled):
+    def trouble(self):
+        raise KeyError("no\n  such thing")
+
+
+class Silent(Troubled):
+    def trouble(self):
+        raise RuntimeError
+
+
+class Sleeping(Troubled):
+    def trouble(self):
+        time.sleep(LONG)
+
+
+class Killed(Troubled):
+    def trouble(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Forking(Troubled):
+    """Dies, and leaves a process behind that holds on to its files."""
+
+    def trouble(self):
+        if os.fork() == 0:
+            time.sleep(LONG)
+        os._exit(3)
+
+
+class Asking(Troubled):
+    def trouble(self):
+        input("yes or no? ")
+
+
+class Printing(Troubled):
+    def trouble(self):
+        print("what learners say " * 5000, flush=True)
+        os.write(1, b"\x80 not an outcome")
+        os.system("echo from a process of its own")
+
+
+class Warning(Troubled):
+    def trouble(self):
+        for number in range(9):
+            warnings.warn(f"number {number}", stacklevel=1)
+            warnings.warn("again", FutureWarning, stacklevel=1)
+
+
+class Threads(Troubled):
+    """Warns of how many threads each library would use."""
+
+    def trouble(self):
+        warnings.warn(f"threads: {sorted({pool['num_threads'] for pool in threadpool_info()})}", stacklevel=1)
+
+
+class Returning(Troubled):
+    """Returns something else than a matrix of 0 and 1."""
+
+    def __init__(self, what="sparse"):
+        super().__init__()
+        self.what = what
+
+    def predict(self, X):
+        good = super().predict(X)
+        return CHANGES[self.what](good) if self.in_trouble_ else good
+
+
+CHANGES = {
+    "sparse": sp.csr_array,
+    "lists": np.ndarray.tolist,
+    "booleans": lambda good: good.astype(bool),
+    "narrow": lambda good: good[:, 1:],
+    "short": lambda good: good[1:],
+    "flat": np.ndarray.ravel,
+    "nan": lambda good: np.where(good, np.nan, 0.0),
+    "text": lambda good: good.astype(str),
+    "two": lambda good: 2 * good,
+    "nothing": lambda good: None,
+}

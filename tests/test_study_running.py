@@ -1,0 +1,480 @@
+"""Studies that run: killed, interrupted, damaged, with learners in trouble, on several processes and on a cluster."""
+
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import study_zoo as zoo
+from choral.learners import BinaryRelevance
+from choral.study import Plan, Results, Split, StudyData, StudyLearner, run_study, running, worker
+from choral.study.cells import make_task, prepare
+from choral.study.store import DamagedFile, Store
+
+PATIENCE = 90.0  # seconds until a test gives up: machines are noisy
+ROUNDS = (1, 2, 3)  # the write of a cell at which the study is killed, in one round after another
+
+
+def small_plan(*learners, **options):
+    """A data set of 24 rows in two given halves, unless the split is told."""
+    folds = None if "split" in options else np.arange(24) >= 12
+    data = StudyData("d", zoo.make_data, folds=None if folds is None else folds.astype(int))
+    return Plan([data], learners, **options)
+
+
+def logged_plan():
+    """Six cells, each of which notes that it runs."""
+    return small_plan(*(StudyLearner(f"L{bias}", zoo.Stumps(bias)) for bias in (0.0, 0.3)), split=Split(folds=3))
+
+
+def waiting_plan():
+    """Four cells that wait for a gate to open."""
+    return small_plan(*(StudyLearner(f"W{bias}", zoo.Waiting(bias)) for bias in (0.0, 0.3)))
+
+
+def contents(results):
+    """All predictions of a study, and the losses at both ends, by cell."""
+    return {
+        cell: (results.cell_predictions(cell).tolist(), results.cell_profile(cell).losses("binomial").tolist())
+        for dataset in results.datasets
+        for cell in results.cells(dataset)
+    }
+
+
+def is_alive(pid):
+    """Whether a process runs; one that has ended and waits to be asked about does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"{what} took longer than {PATIENCE} seconds"
+        time.sleep(0.02)
+
+
+def lines(path):
+    return path.read_text().split("\n")[:-1] if path.exists() else []
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """The file in which learners note that they run."""
+    path = tmp_path / "runs.txt"
+    monkeypatch.setenv(zoo.RUNS, str(path))
+    return path
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Cells run in this process: faster, where it is not about the processes."""
+    monkeypatch.setattr(running, "run_task", zoo.run_here)
+
+
+@pytest.fixture
+def gate(tmp_path, monkeypatch):
+    """The file that lets learners go on once it is there."""
+    path = tmp_path / "gate"
+    monkeypatch.setenv(zoo.GATE, str(path))
+    return path
+
+
+def start(code, *arguments):
+    """Run some lines of Python in a process of its own that knows this module."""
+    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    command = [sys.executable, "-c", f"import sys\nimport test_study_running as tests\n{code}", *map(str, arguments)]
+    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A finished study that nothing disturbed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "run_task", zoo.run_here)
+        return run_study(logged_plan(), tmp_path_factory.mktemp("stored") / "study")
+
+
+# --- killed while it writes
+
+
+def run_and_die(folder, number):
+    """Run the study of `logged_plan` and be killed while the cell of this number, from 1 on, is half written."""
+    whole, counter = np.savez_compressed, itertools.count(1)
+
+    def write_half(file, **arrays):
+        whole(file, **arrays)
+        if "predictions" in arrays and next(counter) == number:
+            file.flush()
+            file.truncate(file.tell() // 2)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    np.savez_compressed, running.run_task = write_half, zoo.run_here
+    run_study(logged_plan(), folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_study_killed_while_it_writes_loses_and_repeats_nothing(stored, tmp_path, runs, here):
+    folder = tmp_path / "study"
+    code = (
+        "import os\n"
+        "for number in tests.ROUNDS:\n"
+        "    if (pid := os.fork()) == 0:\n"
+        "        tests.run_and_die(sys.argv[1], number)\n"
+        "    assert os.waitpid(pid, 0)[1] == tests.signal.SIGKILL\n"
+    )
+    assert start(code, folder).wait(PATIENCE) == 0
+    finished = {path: path.stat().st_mtime_ns for path in folder.glob("cells/*.npz")}
+    assert len(finished) == 0 + 1 + 2  # all that came before the one that was killed, in each round
+    assert len(list(folder.glob("cells/.*.tmp"))) == 1  # the next round removes what the last one left
+    (folder / ".study.json.1.tmp").write_text("half")
+    results = run_study(logged_plan(), folder)
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    assert sorted(Counter(lines(runs)).values()) == [1, 1, 1, 2, 2, 2]  # killed ones twice, others once
+    assert results.failures() == ()
+    assert [path.name for path in folder.rglob(".*")] == []
+    assert contents(results) == contents(stored)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
+@pytest.mark.parametrize("how, n_jobs", [(signal.SIGKILL, 1), (signal.SIGINT, 2)])
+def test_a_study_that_is_ended_leaves_no_process_and_goes_on(tmp_path, runs, gate, here, how, n_jobs):
+    study = start(f"tests.run_study(tests.waiting_plan(), sys.argv[1], n_jobs={n_jobs})", tmp_path / "study")
+    try:
+        wait_until(lambda: len(lines(runs)) == n_jobs, "the first cells")
+        study.send_signal(how)
+        assert study.wait(PATIENCE) != 0
+    finally:
+        study.kill()
+        study.wait()
+    pids = [int(pid) for line in lines(runs) for pid in line.split()[1:]]
+    wait_until(lambda: not any(map(is_alive, pids)), "the end of the children, and of theirs")
+    gate.touch()
+    results = run_study(waiting_plan(), tmp_path / "study")
+    assert results.failures() == ()
+    assert len(contents(results)) == 4
+
+
+# --- damaged files
+
+
+def cell_files(results):
+    return [results._store._cell_path(cell.key) for cell in results.cells("d")]
+
+
+def as_values(stored_cell):
+    return stored_cell.profile, stored_cell.predictions.tolist(), stored_cell.seconds, stored_cell.warnings
+
+
+def test_no_changed_byte_of_a_cell_goes_unnoticed(stored, tmp_path):
+    cell = stored.cells("d")[0]
+    store = Store(tmp_path)
+    store.create()
+    whole, expected = cell_files(stored)[0].read_bytes(), as_values(stored._store.read(cell.key))
+    path, n_noticed = store._cell_path(cell.key), 0
+    for place, change in itertools.product(range(len(whole)), (1, 255)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ change]) + whole[place + 1 :])
+        try:
+            assert as_values(store.read(cell.key)) == expected
+        except DamagedFile:
+            n_noticed += 1
+    assert n_noticed > len(whole)  # the rest are dates and the like
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        with pytest.raises(DamagedFile, match="is damaged: "):
+            store.read(cell.key)
+
+
+def test_a_damaged_cell_is_noticed_and_run_again(stored, tmp_path, runs, here):
+    folder = shutil.copytree(stored._store.folder, tmp_path / "study")
+    first, second, third, fourth, *rest = cell_files(Results(folder))
+    first.write_bytes(first.read_bytes()[:-20])
+    second.write_bytes(b"")
+    third.write_bytes(fourth.read_bytes())
+    untouched = [path.stat().st_mtime_ns for path in (fourth, *rest)]
+    damaged = Results(folder)
+    assert [failure.reason for failure in damaged.failures()] == ["not run yet, or damaged"] * 3
+    with pytest.raises(DamagedFile, match="is damaged: it is the result of another cell."):
+        damaged.cell_predictions(damaged.cells("d")[2])
+    again = run_study(logged_plan(), folder)
+    assert contents(again) == contents(stored)
+    assert len(lines(runs)) == 3
+    assert [path.stat().st_mtime_ns for path in (fourth, *rest)] == untouched
+    assert (folder / "log.txt").read_text().count("damaged, to be run again: ") == 3
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "Expecting value"),
+        (b'{"title": "x"', "Expecting"),
+        (b"\xff\xfe\x00", "codec can't decode"),
+        (b"3", "not iterable"),
+        (b'{"title": "x"}', "it lacks created, predictions, baseline, families, learners, datasets"),
+    ],
+)
+def test_a_damaged_description_of_a_study_is_told(tmp_path, content, message):
+    (tmp_path / "study.json").write_bytes(content)
+    with pytest.raises(DamagedFile, match=f"study.json is damaged .*{message}.*; run the study again, its finished"):
+        Results(tmp_path)
+
+
+def test_a_folder_without_a_study(tmp_path):
+    with pytest.raises(FileNotFoundError, match="holds no study: there is no study.json in it."):
+        Results(tmp_path)
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(FileExistsError, match="cannot be the folder of a study: it holds files, but no study."):
+        run_study(logged_plan(), tmp_path)
+    with pytest.raises(OSError, match="thesis.txt cannot be the folder of a study: "):
+        run_study(logged_plan(), tmp_path / "thesis.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_labels_that_are_damaged_or_missing(stored, tmp_path):
+    store = Store(tmp_path)
+    store.create()
+    with pytest.raises(DamagedFile, match="is damaged or missing .*; run the study again."):
+        store.read_labels("d")
+    whole = stored._store._labels_path("d").read_bytes()
+    store._labels_path("d").write_bytes(whole[:-9])
+    with pytest.raises(DamagedFile, match="is damaged or missing .*; run the study again."):
+        store.read_labels("d")
+
+
+def test_a_damaged_note_of_a_failure(tmp_path):
+    store = Store(tmp_path)
+    store.create()
+    assert store.failure("key") is None
+    store._failure_path("key").write_text("{")
+    assert store.failure("key")["reason"] == "unknown: the note of its failure is damaged"
+
+
+# --- learners in trouble
+
+TIME_LIMIT = 5.0
+TROUBLES = {
+    "raising": (zoo.Raising(), r"KeyError: 'no\n such thing'"),
+    "silent": (zoo.Silent(), "RuntimeError: no message"),
+    "sleeping": (zoo.Sleeping(), "ran past the time limit of 5 seconds"),
+    "killed": (zoo.Killed(), "the process that ran it died: SIGKILL, perhaps for lack of memory"),
+    "forking": (zoo.Forking(), "the process that ran it died: exit status 3"),
+    "asking": (zoo.Asking(), "EOFError: EOF when reading a line"),
+    "narrow": (zoo.Returning("narrow"), "ValueError: predictions must have the shape (12, 3); got (12, 2)."),
+    "short": (zoo.Returning("short"), "ValueError: predictions must have the shape (12, 3); got (11, 3)."),
+    "flat": (zoo.Returning("flat"), "ValueError: predictions must have the shape (12, 3); got (36,)."),
+    "nothing": (zoo.Returning("nothing"), "ValueError: predictions must have the shape (12, 3); got ()."),
+    "nan": (zoo.Returning("nan"), "ValueError: predict must return labels 0 and 1; for scores, say"),
+    "text": (zoo.Returning("text"), "ValueError: predict must return labels 0 and 1; for scores, say"),
+    "two": (zoo.Returning("two"), "ValueError: predict must return labels 0 and 1; for scores, say"),
+}
+HARMLESS = {
+    "printing": zoo.Printing(),
+    "warning": zoo.Warning(),
+    "threads": zoo.Threads(),
+    "sparse": zoo.Returning("sparse"),
+    "lists": zoo.Returning("lists"),
+    "booleans": zoo.Returning("booleans"),
+}
+
+
+def troubled_plan():
+    learners = {name: learner for name, (learner, _) in TROUBLES.items()} | HARMLESS
+    return small_plan(*(StudyLearner(*item) for item in learners.items()), time_limit=TIME_LIMIT)
+
+
+@pytest.fixture(scope="module")
+def troubled(tmp_path_factory):
+    """A study in which half of the cells of most learners fail."""
+    folder, told = tmp_path_factory.mktemp("troubled") / "study", []
+    results = run_study(troubled_plan(), folder, n_jobs=2, progress=lambda *what: told.append(what))
+    return folder, results, told
+
+
+def stored_cell(results, learner, fold=0):
+    (cell,) = [cell for cell in results.cells("d") if cell.learner == learner and cell.fold == fold]
+    return results._store.read(cell.key)
+
+
+def test_a_learner_in_trouble_costs_its_cell_and_says_why(troubled):
+    _, results, _ = troubled
+    reasons = {failure.learner: failure.reason for failure in results.failures()}
+    assert reasons.keys() == TROUBLES.keys()
+    for name, (_, reason) in TROUBLES.items():
+        assert reasons[name].startswith(reason), name
+    assert {failure.fold for failure in results.failures()} == {0}
+    assert results.finished("d") == tuple(HARMLESS)
+
+
+def test_the_cell_after_a_failure_is_as_if_there_was_none(troubled):
+    _, results, _ = troubled
+    expected = stored_cell(results, "sparse", fold=1).predictions
+    for name in (*TROUBLES, *HARMLESS):
+        assert np.array_equal(stored_cell(results, name, fold=1).predictions, expected), name
+
+
+def test_what_learners_return_print_or_warn_of_is_no_trouble(troubled):
+    _, results, _ = troubled
+    expected = stored_cell(results, "lists").predictions
+    for name in HARMLESS:
+        assert np.array_equal(stored_cell(results, name).predictions, expected), name
+    assert stored_cell(results, "warning").warnings == (
+        "UserWarning: number 0",
+        "FutureWarning: again",
+        "UserWarning: number 1",
+        "UserWarning: number 2",
+        "UserWarning: number 3",
+    )
+
+
+def test_a_child_has_one_thread_for_each_library(troubled):
+    _, results, _ = troubled
+    (warning,) = stored_cell(results, "threads").warnings
+    assert warning in ("UserWarning: threads: [1]", "UserWarning: threads: []")
+
+
+def test_a_learner_that_hangs_is_ended_soon_after_the_limit(troubled):
+    _, results, _ = troubled
+    (cell,) = [cell for cell in results.cells("d") if (cell.learner, cell.fold) == ("sleeping", 0)]
+    assert TIME_LIMIT <= results._store.failure(cell.key)["seconds"] < TIME_LIMIT + 10
+
+
+def test_every_cell_is_told_and_logged(troubled):
+    folder, results, told = troubled
+    n_cells = len(results.cells("d"))
+    assert told[0] == (0, 1, "reading d")
+    assert [what[:2] for what in told[1:]] == [(done, n_cells) for done in range(1, n_cells + 1)]
+    log = (folder / "log.txt").read_text()
+    assert log.count(": done in ") == n_cells - len(TROUBLES)
+    assert log.count(": failed after ") == len(TROUBLES)
+    assert "d, silent, seed 0, repeat 0, fold 0: failed after " in log
+
+
+def test_cells_that_failed_are_tried_again_and_no_others(troubled, runs, here, monkeypatch):
+    folder, _, _ = troubled
+    monkeypatch.setenv(zoo.CURED, "yes")
+    cured = run_study(troubled_plan(), folder)
+    assert cured.failures() == ()
+    assert len(lines(runs)) == len(TROUBLES)
+    assert list(folder.glob("cells/*.failed.json")) == []
+
+
+def test_a_study_whose_children_cannot_start_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "COMMAND", "raise SystemExit(7)")
+    with pytest.raises(RuntimeError, match="a child process of the study did not start: exit status 7."):
+        run_study(logged_plan(), tmp_path / "study")
+    assert not worker._running
+
+
+def test_a_learner_that_the_child_cannot_import_says_so(monkeypatch):
+    module = ModuleType("only_here")
+    module.Learner = type("Learner", (zoo.Stumps,), {"__module__": "only_here"})
+    monkeypatch.setitem(sys.modules, "only_here", module)
+    plan = small_plan(StudyLearner("L", module.Learner()))
+    prepared = prepare(plan, plan.datasets[0])
+    task = make_task(plan, plan.learners[0], plan.datasets[0].load(), prepared, prepared.cells[0])
+    outcome = worker.Worker().run(task)
+    assert outcome.reason == "the task cannot be read, ModuleNotFoundError: No module named 'only_here'"
+    assert not worker._running
+
+
+def test_modules_of_the_working_folder_do_not_stand_in_for_others(tmp_path, monkeypatch):
+    (tmp_path / "pickle.py").write_text("raise RuntimeError('not the one you want')")
+    monkeypatch.chdir(tmp_path)
+    plan = small_plan(StudyLearner("L", zoo.Stumps()))
+    assert run_study(plan, "study").failures() == ()
+
+
+def test_data_that_cannot_be_loaded_again_end_the_study_with_their_error(tmp_path):
+    calls = itertools.count()
+
+    def load():
+        if next(calls):
+            raise OSError("the disk is gone")
+        return zoo.make_data()
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        run_study(Plan([StudyData("d", load)], [StudyLearner("L", zoo.Stumps())]), tmp_path / "study", n_jobs=2)
+
+
+# --- the same numbers anywhere
+
+
+def seeded_plan(**options):
+    learners = [
+        StudyLearner("BR", BinaryRelevance(LogisticRegression())),
+        StudyLearner("noisy", zoo.Noisy()),
+        StudyLearner("unseeded", zoo.Unseeded()),
+        StudyLearner("twin", BinaryRelevance(LogisticRegression())),
+    ]
+    return small_plan(*learners, seeds=(0, 1), **options)
+
+
+def test_one_and_two_processes_give_the_same_numbers(tmp_path):
+    one, two = (run_study(seeded_plan(), tmp_path / str(n_jobs), n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert contents(one) == contents(two)
+    assert two.failures() == ()
+    keys = {learner: {cell.key for cell in one.cells("d") if cell.learner == learner} for learner in one.learners}
+    assert keys["BR"] == keys["twin"]
+    log = (tmp_path / "1" / "log.txt").read_text()
+    assert (log.count("d, BR, "), log.count("d, twin, ")) == (len(keys["BR"]), 0)  # equal keys run once
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask, about the worker that we kill
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_cluster_that_loses_a_worker_loses_no_cell(tmp_path, runs, gate, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+
+    def kill_a_worker():
+        wait_until(lambda: len(lines(runs)) >= 2, "the first two cells")
+        killed.append(int(lines(runs)[0].split()[0]))
+        os.kill(killed[0], signal.SIGKILL)
+        gate.touch()
+
+    killed, killer = [], threading.Thread(target=kill_a_worker)
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        pids = set(client.run(os.getpid).values())
+        killer.start()
+        with joblib.parallel_config(backend="dask"):
+            results = run_study(waiting_plan(), tmp_path / "cluster")
+        killer.join()
+    assert killed[0] in pids
+    assert results.failures() == ()
+    log = (tmp_path / "cluster" / "log.txt").read_text()
+    assert log.count(": done in ") == 4
+    monkeypatch.setattr(running, "run_task", zoo.run_here)
+    assert contents(results) == contents(run_study(waiting_plan(), tmp_path / "local"))
+
+
+def test_what_is_kept_is_compact_and_plain(stored):
+    for path in cell_files(stored):
+        assert path.stat().st_size < 2000
+    study = json.loads((stored._store.folder / "study.json").read_text())
+    assert study["versions"].keys() >= {"python", "numpy", "scikit-learn", "choral"}
+    assert list(study["learners"]) == ["L0.0", "L0.3"]
+
+
+@pytest.mark.parametrize("options", [{}, {"predictions": "soft"}, {"threshold": 0.5}])
+def test_a_single_label_may_be_predicted_as_scikit_learn_does(tmp_path, monkeypatch, options):
+    X, Y = zoo.make_data(n_labels=1)
+    learner = StudyLearner("logistic", LogisticRegression())
+    plan = Plan([StudyData("one label", lambda: (X, Y))], [learner], split=Split(folds=2), **options)
+    monkeypatch.setattr(running, "run_task", zoo.run_here)
+    results = run_study(plan, tmp_path)
+    assert results.failures() == ()
+    assert results.curve("one label", "logistic", "binomial").losses < 0.5
