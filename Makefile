@@ -4,6 +4,7 @@ VENV ?= .venv
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN = $(VENV)/bin
+PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
 .PHONY: demo test test-core test-lowest lint format bench paper published figures clean help
 
@@ -14,16 +15,17 @@ demo: $(VENV)/installed-cli,plot,report ## a quick study on embedded data: table
 	$(BIN)/choral study quick --out demo
 
 test: $(VENV)/installed-test ## run the whole test suite, doctests and the README's examples
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-core: $(VENV)/installed-core-test ## run the tests that need no extras (use a VENV of its own)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 # pyparsing: matplotlib 3.9 knows only the old names of a later one, and warnings are errors in tests.
 test-lowest: $(VENV)/installed-test ## run everything with the oldest dependencies we promise (use a VENV of its own)
 	$(BIN)/python -m pip install --quiet "numpy==2.0.*" "scipy==1.13.*" "scikit-learn==1.6.*" "matplotlib==3.9.*" \
-		"pandas==2.2.*" "pyarrow==16.1.*" "typer==0.17.*" "rich==13.7.*" "pooch==1.8.*" "pyparsing<3.3"
-	$(BIN)/python -m pytest
+		"pandas==2.2.*" "pyarrow==16.1.*" "typer==0.17.*" "rich==13.7.*" "pooch==1.8.*" "pyparsing<3.3" \
+		"joblib==1.4.*" "plotly==6.0.*" "dask==2024.8.*" "distributed==2024.8.*"
+	$(BIN)/python -m pytest $(PARALLEL)
 
 lint: $(VENV)/installed-dev ## style, types and the order of the layers
 	$(BIN)/ruff check .

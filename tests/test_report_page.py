@@ -260,7 +260,8 @@ def test_the_answer_comes_first_and_nothing_is_fetched(browser, study, page_of):
     size = "getComputedStyle(document.querySelector(each)).fontSize"
     sizes = browser.script(f"return ['#answer p', 'h1', 'h2'].map(each => parseFloat({size}))")
     assert sizes[0] > max(sizes[1:])
-    assert browser.requests() == [page_of(study).as_uri()]
+    # some Plotly asks whether the browser knows WebP by a picture that it holds itself
+    assert [url for url in browser.requests() if not url.startswith("data:")] == [page_of(study).as_uri()]
 
 
 def test_the_slider_ranks_anew(open_study, study):
@@ -343,8 +344,8 @@ def hover_lines(browser, section, trace, point):
 def test_charts_cannot_be_sent_away(open_study):
     code = "return [...document.querySelectorAll('#curves .modebar-btn')].map(each => each.dataset.title)"
     titles = open_study.script(code)
-    assert "Download plot as a PNG" in titles
-    assert set(titles) <= {"Zoom", "Pan", "Reset axes", "Download plot as a PNG"}
+    assert "download plot as a png" in {title.lower() for title in titles}
+    assert {title.lower() for title in titles} <= {"zoom", "pan", "reset axes", "download plot as a png"}
 
 
 def test_mean_ranks_over_data_sets(open_study, study):
