@@ -1,7 +1,7 @@
 """What a study costs beside its learners: `make bench`, or `python benchmarks/study.py`.
 
 10,000 cells of a learner that predicts a constant: time a cell for the first run, for a run that finds all cells done,
-and for reading them back.
+and for reading them back. Then the memory that a study needs, which must not grow with the number of its cells.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from measuring import conclude, within
+from measuring import conclude, peak_memory, within
 
 from choral.datasets import make_dependent
 from choral.learners import ConstantLabels
@@ -20,10 +20,10 @@ from choral.study import Plan, Results, Split, StudyData, StudyLearner, run_stud
 AIM = 0.005  # seconds a cell
 
 
-def make_plan(n_cells: int) -> Plan:
+def make_plan(n_cells: int, n_rows: int = 200, n_labels: int = 6) -> Plan:
     """Two constants on a small data set, ten folds, as many repeats as it takes."""
     return Plan(
-        datasets=[StudyData("synthetic", make_dependent(200, 6, dependence=0.5))],
+        datasets=[StudyData("synthetic", partial(make_dependent, n_rows, n_labels, dependence=0.5))],
         learners=[
             StudyLearner("nothing", ConstantLabels()),
             StudyLearner("most frequent", ConstantLabels("most_frequent")),
@@ -45,6 +45,11 @@ def main() -> int:
             reading = _time_a_cell(lambda: Results(folder).failures(), plan)  # called at once
         within(f"a cell of {plan.n_cells()}, n_jobs={n_jobs}", first, AIM)
         print(f"    all done already: {1e3 * again:.2f} ms a cell; read back: {1e3 * reading:.2f} ms", flush=True)
+    large = make_plan(1000, n_rows=20_000, n_labels=50)
+    held = 1000 * 20_000 * 50 / 10 / 2**20
+    with tempfile.TemporaryDirectory() as folder:
+        what = f"1000 cells whose predictions take {held:.0f} MiB"
+        peak_memory(what, lambda: run_study(large, folder, n_jobs=2), limit=64)
     return conclude()
 
 

@@ -8,12 +8,17 @@ from importlib import resources
 
 import numpy as np
 import pytest
+from sklearn.metrics import hamming_loss, zero_one_loss
 
+import study_zoo
 from browser import PHONE, start_browser
 from choral import ErrorProfile, PairwiseCurve
+from choral.datasets import Dataset
 from choral.displays._style import COLOURS, GREY
-from choral.report import render_page, write_page
+from choral.learners import BinaryRelevance, LabelPowerset
+from choral.report import render_page, study_contents, write_page
 from choral.report.markup import MINUS, MISSING
+from choral.study import Plan, Split, StudyData, StudyLearner, run_study, running
 
 pytest.importorskip("plotly")
 
@@ -651,3 +656,42 @@ def test_plotly_is_asked_for(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'choral\[report\]'"):
         render_page(study)
+
+
+@pytest.fixture(scope="module")
+def real_study(tmp_path_factory):
+    """A study that was really run, with hostile names of data set, label and learner."""
+    evil = HOSTILE[0]
+    X, Y = study_zoo.make_data(n_rows=40)
+    dataset = Dataset(X, Y, ("sea", evil, "sky"), evil)
+    plan = Plan(
+        [StudyData(evil, dataset), StudyData("plain", dataset)],
+        [StudyLearner(evil, BinaryRelevance()), StudyLearner("LP", LabelPowerset())],
+        split=Split(folds=2),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "run_task", study_zoo.run_here)
+        return run_study(plan, tmp_path_factory.mktemp("study"))
+
+
+def test_a_real_study_shows_what_is_stored(browser, real_study, tmp_path):
+    write_page(study_contents(real_study), tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    assert HOSTILE[0] in browser.script("return document.body.innerText")
+    _, *rows = download(browser, "all losses", "losses.csv")
+    stored = real_study.tables()["losses"]
+    assert [[*row[:3], float(row[3]), float(row[4])] for row in rows] == [
+        [dataset, family, learner, float(parameter), loss]
+        for dataset, family, learner, parameter, loss, *_ in stored.rows
+    ]
+    found = {(row[0], row[2], float(row[3])): float(row[4]) for row in rows if row[1] == "binomial"}
+    for cells in (real_study.cells(dataset) for dataset in real_study.datasets):
+        Y, _ = real_study.labels(cells[0].dataset)
+        for learner in real_study.learners:
+            predictions = np.zeros_like(Y)
+            for cell in cells:
+                if cell.learner == learner:
+                    predictions[real_study.test_rows(cell)] = real_study.cell_predictions(cell)
+            place = cells[0].dataset, learner
+            assert found[*place, 1.0] == pytest.approx(hamming_loss(Y, predictions))
+            assert found[*place, 3.0] == pytest.approx(zero_one_loss(Y, predictions))
