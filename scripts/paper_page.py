@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 FIGURES = {
     "pages/binomial.png": "paper_pairs.png",
     "ranks/binomial--Hamming.png": "paper_ranks_hamming.png",
-    "ranks/binomial--subset.png": "paper_ranks_subset.png",
+    "ranks/binomial--subset-0-1.png": "paper_ranks_subset.png",
 }
 
 

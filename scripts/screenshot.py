@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SIZE = (1280, 1180)
+SIZE = (1280, 1560)
 
 
 def main() -> int:

@@ -1,5 +1,8 @@
 """The paper's claims and the answer in words, on curves made by hand."""
 
+from itertools import combinations
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ from choral import LossCurve, PairwiseCurve
 from choral.stats import compare_ranks
 from choral.study.answers import answer
 from choral.study.claims import judge_claims
+from choral.study.tables import PLACES
 
 PCT_LP, BR_LP, RAKEL_2, RAKEL_5, LP_CC, FAMILIES = range(6)
 
@@ -17,10 +21,11 @@ class HandMade:
     families = ("binomial", "polynomial")
     confidence = 0.95
 
-    def __init__(self, losses, polynomial=None, baseline=None):
+    def __init__(self, losses, polynomial=None, baseline=None, learners=None, whole=True):
+        self.whole = whole
         self._losses = {"binomial": losses, "polynomial": polynomial or losses}
         self.datasets = tuple(losses)
-        self.learners = tuple(dict.fromkeys(name for row in losses.values() for name in row))
+        self.learners = learners or tuple(dict.fromkeys(name for row in losses.values() for name in row))
         self.baseline = baseline
 
     @property
@@ -45,15 +50,34 @@ class HandMade:
         curves = [[self.curve(data, name, family) for name in (first, second)] for data in both]
         return {data: PairwiseCurve(*pair) for data, pair in zip(both, curves, strict=True)}
 
+    def rivals(self, dataset, family):
+        return {name: curve for name, curve in self.curves(dataset, family).items() if name != self.baseline}
+
+    def places(self, family):
+        return PLACES if self.whole else {}
+
     def loss_at(self, dataset, learner, family, x):
         curve = self.curve(dataset, learner, family)
         return float(np.interp(x, curve.x, curve.losses))
 
-    def rank_comparison(self, family, x):
-        if len(self.datasets) < 2:
-            raise ValueError("too few")
-        table = [[self.loss_at(data, name, family, x) for name in self.competitors] for data in self.datasets]
+    @property
+    def complete_datasets(self):
+        return [data for data in self.datasets if set(self.competitors) <= set(self.finished(data))]
+
+    def ranks_or_none(self, family, x):
+        datasets = self.complete_datasets
+        if len(datasets) < 2:
+            return None
+        table = [[self.loss_at(data, name, family, x) for name in self.competitors] for data in datasets]
         return compare_ranks(table, self.competitors)
+
+    def differences(self, dataset, family):
+        """All differences of 0.05 and more are significant."""
+        curves = self.rivals(dataset, family)
+        return {
+            (a, b): SimpleNamespace(pvalue=np.where(np.abs(curves[a].losses - curves[b].losses) > 0.0499, 0.01, 0.5))
+            for a, b in combinations(curves, 2)
+        }
 
 
 AS_IN_THE_PAPER = {
@@ -98,8 +122,8 @@ def test_a_claim_fails_alone(number, changes):
 def test_a_claim_that_holds_on_some_data_sets_holds_in_part():
     flat = AS_IN_THE_PAPER | {"BR": [0.1, 0.1, 0.1]}
     claim = judge_claims(HandMade({"llog-f": AS_IN_THE_PAPER, "flags": flat}))[BR_LP]
-    assert (claim.verdict, claim.where) == ("holds in part", "on llog-f; not on flags")
-    assert claim.sentence == "Holds in part: on llog-f; not on flags."
+    assert (claim.verdict, claim.where) == ("holds in part", "on 1 of 2 data sets, llog-f; not on flags")
+    assert claim.sentence == "Holds in part: on 1 of 2 data sets, llog-f; not on flags."
 
 
 def test_families_disagree_where_leaders_come_in_another_order():
@@ -118,12 +142,13 @@ def test_what_is_missing_cannot_be_judged():
 
 
 def test_the_answer_names_the_best_at_each_end_and_where_the_winner_changes():
-    sentences = answer(HandMade({"emotions": {"BR": [0.1, 0.3, 0.5], "LP": [0.2, 0.3, 0.4]}}))
-    assert sentences == [
+    table = {"BR": [0.1, 0.3, 0.5], "LP": [0.2, 0.3, 0.4], "CC": [0.11, 0.4, 0.6]}
+    assert answer(HandMade({"emotions": table})) == [
         "BR for Hamming loss, BR and LP halfway, LP for subset 0/1 loss.",
-        "By Hamming loss, BR is best on emotions (0.1000).",
+        "By Hamming loss, BR is best on emotions (0.1000); "
+        "by the corrected t test CC may be as good, the others are worse.",
         "By the binomial loss halfway between the ends, BR and LP are best on emotions (0.3000).",
-        "By subset 0/1 loss, LP is best on emotions (0.4000).",
+        "By subset 0/1 loss, LP is best on emotions (0.4000); by the corrected t test better than each of the others.",
         "Which learner is best depends on the loss: the winner changes on the way from Hamming to subset 0/1.",
     ]
 
@@ -136,20 +161,68 @@ def test_the_answer_over_data_sets_says_how_sure_it_is():
         "By Hamming loss, BR is best on average (mean rank 1.00 over 9 data sets, best on 9); "
         "by Nemenyi's test LP may be as good, the others are worse."
     )
-    assert sentences[-2].startswith("The flattest curves are those of LP")
-    assert sentences[-1].startswith("Not better than the baseline (none) at some parameter: PCT on set 0")
-    assert sentences[-1].endswith("PCT on set 5 and 3 more.")
+    assert sentences[-2] == (
+        "The flattest curves are those of LP: it loses least when labels have to be right together. BR loses most."
+    )
+    assert sentences[-1].startswith("Not better than the baseline (none) at some parameter: LP on set 0")
+    assert sentences[-1].endswith("PCT on set 2 and 12 more.")
+
+
+def test_two_learners_are_compared_by_wilcoxon_and_never_by_friedman():
+    better, worse = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.3, 0.5]}, {"A": [0.2, 0.3, 0.5], "B": [0.1, 0.2, 0.3]}
+    sentences = answer(HandMade({f"set {number}": better for number in range(8)}))
+    assert sentences[0] == "A, whatever the loss."
+    assert sentences[1].endswith("best on 8); by Wilcoxon's test better than the other (p = 0.0078).")
+    sentences = answer(HandMade({"a": better, "b": better, "c": worse}))
+    assert sentences[1].endswith("by Wilcoxon's test that may be chance (p = 1).")
+    assert "Friedman" not in " ".join(sentences)
+
+
+def test_learners_that_failed_are_named_and_count_nowhere():
+    table = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.3, 0.5], "C": [0.3, 0.4, 0.6]}
+    without = {name: table[name] for name in "BC"}
+    sentences = answer(
+        HandMade({"1": table, "2": table, "3": without}, learners=("A", "B", "C", "none"), baseline="none")
+    )
+    assert "mean rank 1.00 over 2 data sets, best on 2" in sentences[1]
+    assert sentences[-2] == "The baseline (none) has not finished."
+    assert (
+        sentences[-1] == "Left out, since not all of their cells are done: none on 1, none on 2, A on 3 and none on 3."
+    )
+    sentences = answer(HandMade({"1": without, "2": without}, learners=("A", "B", "C")))
+    assert sentences[1] == "By Hamming loss, B is best on 2 of 2 data sets."
+    alone = {"B": [0.1, 0.2, 0.3]}
+    assert answer(HandMade({"1": alone}, learners=("A", "B"))) == [
+        "No two learners have finished on one data set: there is nothing to compare.",
+        "Left out, since not all of their cells are done: A on 1.",
+    ]
+
+
+def test_no_end_is_claimed_that_the_parameters_do_not_reach():
+    table = {"A": [0.1, 0.2, 0.6], "B": [0.2, 0.3, 0.5]}
+    assert answer(HandMade({"flags": table}, whole=False)) == [
+        "The parameters of this study reach no end.",
+        "Which learner is best depends on the loss: the winner changes along the curve.",
+    ]
 
 
 def test_one_winner_all_along_and_too_little_to_say():
     best = {"BR": [0.1, 0.2, 0.3], "LP": [0.2, 0.3, 0.4]}
     assert answer(HandMade({"flags": best}))[0] == "BR, whatever the loss."
+    assert answer(HandMade({"flags": best}))[-1].startswith("On every data set the same learner is best all along")
     changing = {"BR": [0.1, 0.4, 0.6], "LP": [0.2, 0.3, 0.4]}
     assert answer(HandMade({"flags": changing}))[0] == "BR for Hamming loss, LP from halfway to subset 0/1 loss."
-    assert answer(HandMade({"flags": best}))[-1].startswith("On every data set one learner is best")
     assert answer(HandMade({"flags": {"BR": [0.1, 0.2, 0.3]}})) == [
         "There is one learner, BR, and none to compare it with."
     ]
-    assert answer(HandMade({"flags": {}}))[0].startswith("No learner has finished")
-    alike = {f"set {number}": {"BR": [0.1, 0.2, 0.3], "LP": [0.1, 0.2, 0.3], "CC": [0.1, 0.2, 0.3]} for number in "ab"}
-    assert "That may be chance" in " ".join(answer(HandMade(alike)))
+    alike = {f"set {number}": dict.fromkeys(("BR", "LP", "CC"), (0.1, 0.2, 0.3)) for number in "ab"}
+    sentences = answer(HandMade(alike))
+    assert sentences[0] == "BR, LP and CC, whatever the loss."
+    assert sentences[4].startswith("All that may be chance: Friedman's test")
+    assert len(sentences) == 6  # no curve is the flattest
+
+
+def test_some_losses_may_be_by_chance():
+    sure = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.3, 0.3], "C": [0.3, 0.4, 0.3]}
+    sentences = answer(HandMade({f"set {number}": sure for number in range(6)}))
+    assert "By subset 0/1 loss that may be chance: Friedman's test does not show that learners differ." in sentences

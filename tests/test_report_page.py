@@ -167,6 +167,7 @@ def make_contents(skills=STUDY, label_counts=(("emotions", 6), ("yeast", 14)), *
             {
                 "dataset": dataset,
                 "learner": learner,
+                "folds": 8,
                 "ours_hamming": 0.21,
                 "published_hamming": 0.2134,
                 "ours_subset": 0.75,

@@ -16,6 +16,7 @@ from choral import PairwiseCurve
 from choral.profiles import ErrorProfile
 from choral.stats import compare_ranks
 from choral.study._file_names import file_stems, slug
+from choral.study.tables import PLACES
 
 HOSTILE = "<b>$x^2$</b>\n"
 SIGNATURES = {"pdf": b"%PDF", "png": b"\x89PNG", "svg": b"<?xm"}
@@ -61,10 +62,17 @@ class RandomResults:
             if {first, second} <= set(curves)
         }
 
-    def rank_comparison(self, family, x):
-        learners = self.learners[:-1]
-        if self.failed:
-            raise ValueError("too few data sets where all learners finished.")
+    @property
+    def competitors(self):
+        return self.learners[:-1]
+
+    def places(self, family):
+        return PLACES
+
+    def ranks_or_none(self, family, x):
+        learners = self.competitors
+        if self.failed or len(self.datasets) < 2:
+            return None
         curves = [self.curves(dataset, family) for dataset in self.datasets]
         losses = [[np.interp(x, c[learner].x, c[learner].losses) for learner in learners] for c in curves]
         return compare_ranks(losses, learners)
@@ -92,7 +100,7 @@ def test_a_file_for_each_figure(write_figures, tmp_path):
     paths = write_figures(results, folder, formats=["svg"], progress=lambda *call: calls.append(call))
     pairs = [f"{first}--{second}--binomial" for first, second in combinations(["BR", "CC", "LP"], 2)]
     expected = ["curves/emotions--binomial", "curves/scene--binomial", "dependence/emotions", "dependence/scene"]
-    expected += ["pages/binomial", *(f"ranks/binomial--{end}" for end in ("Hamming", "middle", "subset"))]
+    expected += ["pages/binomial", *(f"ranks/binomial--{end}" for end in ("Hamming", "middle", "subset-0-1"))]
     expected += [f"{kind}/{pair}" for kind in ("pairs", "ratios") for pair in pairs]
     assert files(folder) == sorted(f"{name}.svg" for name in expected)
     assert sorted(str(path.relative_to(folder)) for path in paths) == files(folder)
@@ -191,3 +199,13 @@ def test_a_name_keeps_its_letters():
 def test_importing_figures_needs_no_matplotlib():
     code = "import sys, choral.study.figures; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_figures_of_learners_that_are_no_more_are_removed(write_figures, tmp_path):
+    (tmp_path / "pairs").mkdir()
+    stale, other = tmp_path / "pairs" / "PCT--LP--binomial.svg", tmp_path / "pairs" / "notes.txt"
+    for path in (stale, other):
+        path.write_text("")
+    write_figures(RandomResults({"flags": 2}, ["BR"]), tmp_path, formats=["svg"])
+    assert not stale.exists()
+    assert other.exists()

@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 import study_zoo as zoo
 from choral import binomial_loss, harden, polynomial_loss
 from choral.learners import BinaryRelevance, ConstantLabels, LabelPowerset
+from choral.report import study_contents
 from choral.study import Plan, Results, Split, StudyData, StudyLearner, Table, run_study, running
 from choral.study.published import compare_with_published, published_runs
 
@@ -437,3 +438,17 @@ def test_published_losses_beside_ours(tmp_path):
     assert len(gaps) == 6 + 55
     assert found.distance == pytest.approx(np.mean(np.abs(gaps)))
     assert found.higher == pytest.approx(np.mean(gaps))
+
+
+def test_no_loss_is_told_where_the_parameters_do_not_reach(tmp_path):
+    data = [StudyData(name, zoo.make_data) for name in ("first", "second")]
+    learners = [StudyLearner(name, zoo.Stumps(bias)) for name, bias in (("a", 0.0), ("b", 0.3), ("c", 0.5))]
+    families = {"binomial": [1, 2], "polynomial": [2, 5]}
+    results = run(Plan(data, learners, split=Split(folds=2), families=families), tmp_path)
+    assert results.places("binomial") == {"Hamming": 0.0, "middle": 0.5}  # of three labels
+    assert results.places("polynomial") == {}
+    with pytest.raises(ValueError, match=r"the parameters of binomial on first reach from x = 0 to 0.5; got 1."):
+        results.loss_at("first", "a", "binomial", 1.0)
+    assert {row[:2] for row in results.tables()["ranks"].rows} == {("binomial", "Hamming"), ("binomial", "middle")}
+    assert study_contents(results)["across"] is None
+    assert results.ranks_or_none("binomial", 0.5) is results.rank_comparison("binomial", 0.5)

@@ -142,7 +142,7 @@ def test_a_study_killed_while_it_writes_loses_and_repeats_nothing(stored, tmp_pa
     finished = {path: path.stat().st_mtime_ns for path in folder.glob("cells/*.npz")}
     assert len(finished) == 0 + 1 + 2  # all that came before the one that was killed, in each round
     assert len(list(folder.glob("cells/.*.tmp"))) == 1  # the next round removes what the last one left
-    (folder / ".study.json.1.tmp").write_text("half")
+    (folder / ".study.json.999999999.tmp").write_text("half")  # of a process that is no more
     results = run_study(logged_plan(), folder)
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
     assert sorted(Counter(lines(runs)).values()) == [1, 1, 1, 2, 2, 2]  # killed ones twice, others once
@@ -250,7 +250,8 @@ def test_labels_that_are_damaged_or_missing(stored, tmp_path):
     store.create()
     with pytest.raises(DamagedFile, match="is damaged or missing .*; run the study again."):
         store.read_labels("d")
-    whole = stored._store._labels_path("d").read_bytes()
+    (path,) = (stored._store.folder / "labels").iterdir()
+    whole = path.read_bytes()
     store._labels_path("d").write_bytes(whole[:-9])
     with pytest.raises(DamagedFile, match="is damaged or missing .*; run the study again."):
         store.read_labels("d")
@@ -478,3 +479,78 @@ def test_a_single_label_may_be_predicted_as_scikit_learn_does(tmp_path, monkeypa
     results = run_study(plan, tmp_path)
     assert results.failures() == ()
     assert results.curve("one label", "logistic", "binomial").losses < 0.5
+
+
+def test_data_that_change_from_call_to_call_are_refused(tmp_path, here):
+    seeds = itertools.count()
+
+    def make():
+        X, Y = zoo.make_data()
+        return X + next(seeds), Y
+
+    plan = Plan([StudyData("unsteady", make)], [StudyLearner("L", zoo.Stumps())], split=Split(folds=2))
+    with pytest.raises(ValueError, match="the source of unsteady must return the same data each time; it does not."):
+        run_study(plan, tmp_path)
+
+
+def test_another_split_does_not_take_the_place_of_labels(tmp_path, here):
+    """A study of the same name that is stopped before it says what it is leaves the former one as it was."""
+    former = run_study(small_plan(StudyLearner("L", zoo.Stumps()), split=Split(folds=2)), tmp_path)
+    before = contents(former)
+    other = small_plan(StudyLearner("L", zoo.Stumps()), split=Split(folds=3))
+    Store(tmp_path).write_labels(prepare(other, other.datasets[0]))
+    assert contents(Results(tmp_path)) == before
+    (cell, *_) = former.cells("d")
+    assert Results(tmp_path).test_rows(cell).sum() == 12
+
+
+def test_a_learner_that_cannot_be_sent_is_named(tmp_path):
+    plan = small_plan(StudyLearner("locked", zoo.Stumps(threading.Lock())))
+    with pytest.raises(ValueError, match="locked cannot be sent to other processes: "):
+        run_study(plan, tmp_path)
+
+
+def test_a_file_that_cannot_be_read_is_not_taken_for_damaged(stored, tmp_path, monkeypatch):
+    folder = shutil.copytree(stored._store.folder, tmp_path / "study")
+    key = stored.cells("d")[0].key
+
+    def refuse(self):
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", refuse)
+        with pytest.raises(PermissionError):
+            Store(folder).has(key)
+    assert Store(folder).has(key)
+
+
+def test_only_what_is_ours_and_left_over_is_removed(tmp_path):
+    store = Store(tmp_path / "study")
+    store.create()
+    (store.folder / "notes").mkdir()
+    running = store.folder / "cells" / f".k.npz.{os.getppid()}.tmp"  # of a study that still writes
+    draft, gone = store.folder / "notes" / ".draft.999999999.tmp", store.folder / "cells" / ".k.npz.999999999.tmp"
+    for path in (running, draft, gone, store.folder / "study.json"):
+        path.write_text("{}")
+    store.create()
+    assert (running.exists(), draft.exists(), gone.exists()) == (True, True, False)
+
+
+def test_a_folder_of_others_is_refused_even_if_it_has_cells(tmp_path):
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(FileExistsError, match="it holds files, but no study"):
+        Store(tmp_path).create()
+
+
+def test_a_class_that_a_notebook_defines_anew_has_another_key(monkeypatch):
+    """Without a file there is only the class itself."""
+    keys = set()
+    for shift in (0, 1):
+        module = ModuleType("__main__")
+        code = f"import study_zoo as zoo\nclass Own(zoo.Stumps):\n    def predict(self, X):\n        return {shift}\n"
+        exec(code, module.__dict__)
+        monkeypatch.setitem(sys.modules, "__main__", module)
+        plan = small_plan(StudyLearner("L", module.Own()))
+        keys.add(prepare(plan, plan.datasets[0]).cells[0].key)
+    assert len(keys) == 2

@@ -33,9 +33,7 @@ def check_outputs(
             raise ValueError(f"--plot must name a file that ends in {expected}; got {plot_path!r}.")
         require("matplotlib", "plot")
     if page_path is not None:
-        if Path(page_path).suffix.lower() not in PAGE_SUFFIXES:
-            raise ValueError(f"--report must name a file that ends in .html; got {page_path!r}.")
-        require("plotly", "report")
+        check_page("--report", page_path)
     if csv_path == "":
         raise ValueError("--csv must name a file; got ''.")
     taken = {os.path.realpath(path) for path in inputs}
@@ -45,6 +43,13 @@ def check_outputs(
             if target in taken:
                 raise ValueError(f"{path} is an input or named twice; an output needs a file of its own.")
             taken.add(target)
+
+
+def check_page(option: str, path: str) -> None:
+    """Refuse what is no name of a page, or a page without Plotly."""
+    if Path(path).suffix.lower() not in PAGE_SUFFIXES:
+        raise ValueError(f"{option} must name a file that ends in .html; got {path!r}.")
+    require("plotly", "report")
 
 
 def write_csv(path: str, rows: Iterable[Iterable[Any]]) -> None:

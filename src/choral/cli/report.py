@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from choral._optional import require
 from choral._outputs import check_output
 from choral.cli.console import progress_bar, standard_output
+from choral.cli.files import check_page
 
 if TYPE_CHECKING:  # else every command would wait a second for scikit-learn
     from choral.study import Results
@@ -28,8 +28,8 @@ def report_study(
     """
     from choral.study import Results
 
-    require("plotly", "report")
     path = Path(out) if out is not None else folder / PAGE
+    check_page("--out", str(path))
     results = Results(folder)
     check_output(path)
     with progress_bar() as show:

@@ -1,6 +1,6 @@
 """What ``choral study`` leaves on the screen: the answer, ranks or losses, claims, failures, and where all is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.table import Table as RichTable
@@ -12,8 +12,8 @@ from choral.study import Results
 from choral.study.answers import answer
 from choral.study.claims import judge_claims
 from choral.study.published import compare_with_published
-from choral.study.tables import PLACES
 
+Rows = Mapping[str, Sequence[float]]
 MOST_FAILURES = 10  # shown; the page lists all
 
 
@@ -34,33 +34,37 @@ def print_study(results: Results, written: list[Path]) -> None:
 def _summaries(results: Results) -> Iterator[RichTable]:
     """Mean ranks where ranks compare, else the losses on each data set."""
     family = results.families[0]
-    try:
-        ranks = [results.rank_comparison(family, x).mean_ranks for x in PLACES.values()]
-    except ValueError:
-        for dataset in results.datasets:
-            losses = {
-                name: [results.loss_at(dataset, name, family, x) for x in PLACES.values()]
-                for name in results.finished(dataset)
-            }
-            if losses:
-                yield _table(f"loss on {dataset}", losses, "{:.4f}")
+    places = results.places(family)
+    comparisons = [results.ranks_or_none(family, x) for x in places.values()]
+    if not places:
         return
-    yield _table("mean rank", dict(zip(results.competitors, zip(*ranks, strict=True), strict=True)), "{:.2f}")
+    if None not in comparisons:
+        ranks = zip(*(comparison.mean_ranks for comparison in comparisons if comparison), strict=True)
+        yield _table("mean rank", list(places), dict(zip(results.competitors, ranks, strict=True)), {}, "{:.2f}")
+        return
+    for dataset in results.datasets:
+        losses = {
+            name: [results.loss_at(dataset, name, family, x) for x in places.values()]
+            for name in results.finished(dataset)
+        }
+        baseline = {name: losses.pop(name) for name in list(losses) if name == results.baseline}
+        if losses:
+            yield _table(f"loss on {dataset}", list(places), losses, baseline, "{:.4f}")
 
 
-def _table(title: str, rows: dict, layout: str) -> RichTable:
-    """Rows by learner with the least number of each column marked."""
+def _table(title: str, columns: list[str], rows: Rows, baseline: Rows, layout: str) -> RichTable:
+    """Rows by learner with the least number of each column marked, the baseline apart."""
     table = new_table()
     table.add_column(Text(title), no_wrap=True)
-    for place in PLACES:
-        table.add_column(place, justify="right", no_wrap=True)
-    least = [min(column) for column in zip(*rows.values(), strict=True)]
-    for name, numbers in rows.items():
-        cells = []
-        for number, best in zip(numbers, least, strict=True):
-            text = layout.format(number)
-            cells.append(Text(f"*{text}", style="bold") if text == layout.format(best) else Text(text))
-        table.add_row(Text(name), *cells)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    least = [layout.format(min(column)) for column in zip(*rows.values(), strict=True)]
+    for index, (name, numbers) in enumerate(rows.items(), start=1):
+        texts = zip(map(layout.format, numbers), least, strict=True)
+        cells = [Text(f"*{text}", style="bold") if text == best else Text(text) for text, best in texts]
+        table.add_row(Text(name), *cells, end_section=index == len(rows) and bool(baseline))
+    for name, numbers in baseline.items():
+        table.add_row(Text(name, style="dim"), *(Text(layout.format(number), style="dim") for number in numbers))
     return table
 
 

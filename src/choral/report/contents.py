@@ -10,12 +10,12 @@ import numpy as np
 from choral import __version__
 from choral.curves import LossCurve, PairwiseCurve
 from choral.evaluation import Evaluation
-from choral.stats import Band
+from choral.stats import Band, RankComparison
 from choral.study.answers import answer
 from choral.study.claims import judge_claims
 from choral.study.published import compare_with_published
 from choral.study.results import PairDifference, Results
-from choral.study.tables import slope_and_area
+from choral.study.tables import PLACES, slope_and_area
 
 DIGITS = 6  # of intervals; losses are given in full
 PLACES_ACROSS = 11  # on the axis from Hamming to subset 0/1
@@ -153,18 +153,16 @@ def _pair(pair: PairwiseCurve, difference: Any) -> dict[str, Any]:
 
 
 def _across(results: Results) -> dict[str, list[dict[str, Any]]] | None:
-    """Mean ranks over data sets along the axis; None where there are too few data sets or learners."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    try:
-        for family in results.families:
-            found[family] = [_ranks(results, family, x) for x in np.linspace(0, 1, PLACES_ACROSS).round(6).tolist()]
-    except ValueError:
+    """Mean ranks over data sets along each axis that all curves span; None where there is nothing to rank."""
+    places = np.linspace(0, 1, PLACES_ACROSS).round(6).tolist()
+    spanned = [family for family in results.families if results.places(family) == PLACES]
+    found = {family: [_ranks(family, x, results.ranks_or_none(family, x)) for x in places] for family in spanned}
+    return {family: ranks for family, ranks in found.items() if all(ranks)} or None  # type: ignore[misc]
+
+
+def _ranks(family: str, x: float, comparison: RankComparison | None) -> dict[str, Any] | None:
+    if comparison is None:
         return None
-    return found
-
-
-def _ranks(results: Results, family: str, x: float) -> dict[str, Any]:
-    comparison = results.rank_comparison(family, x)
     ends = {0.0: "Hamming", 1.0: "subset 0/1" if family == "binomial" else "\N{GREEK SMALL LETTER ALPHA} = 1000"}
     return {
         "x": x,
@@ -181,6 +179,7 @@ def _published(results: Results) -> list[dict[str, Any]]:
         {
             "dataset": comparison.dataset,
             "learner": comparison.learner,
+            "folds": comparison.n_folds,
             "ours_hamming": comparison.hamming,
             "published_hamming": comparison.published_hamming,
             "ours_subset": comparison.subset,

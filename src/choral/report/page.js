@@ -364,7 +364,7 @@
   const endsOf = (name, dataset) => {
     const { parameters } = dataset.families[name];
     const last = parameters.at(-1);
-    const isSubset = name === "binomial" ? last === dataset.n_labels : last === "inf" || last >= 1000;
+    const isSubset = name === "binomial" ? last === dataset.n_labels : last === "inf";
     const at = (parameter) => `${SYMBOLS[name]} = ${parameterText(parameter)}`;
     return [parameters[0] === 1 ? "Hamming loss" : at(parameters[0]), isSubset ? "subset 0/1 loss" : at(last)];
   };

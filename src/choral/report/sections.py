@@ -101,8 +101,8 @@ def _pairs(contents: Contents) -> str:
 
 def _tables(contents: Contents) -> str:
     lead = _lead(
-        "Click a heading to sort. Downloaded files keep every digit; a name that starts with =, +, - or @ gets "
-        "an apostrophe there, so that no spreadsheet takes it for a formula."
+        "Click a heading to sort. Losses in downloaded files keep every digit, bands have six; a name that starts "
+        "with =, +, - or @ gets an apostrophe there, so that no spreadsheet takes it for a formula."
     )
     return lead + _summary(contents) + _datasets(contents) if contents["datasets"] else ""
 
@@ -165,9 +165,10 @@ def _claims(contents: Contents) -> str:
 def _published(contents: Contents) -> str:
     if not contents["published"]:
         return ""
-    keys = ("dataset", "learner", "ours_hamming", "published_hamming", "ours_subset", "published_subset", "distance")
+    losses = [f"{whose}_{loss}" for loss in ("hamming", "subset") for whose in ("ours", "published")]
+    keys = ("dataset", "learner", "folds", *losses, "distance")
     figures = [f"{loss}, {whose}" for loss in ("Hamming", "Subset 0/1") for whose in ("ours", "published")]
-    headings = ["Data set", word(contents).capitalize(), *figures, "Distance"]
+    headings = ["Data set", word(contents).capitalize(), "Folds published", *figures, "Distance"]
     rows = [[row[key] for key in keys] for row in contents["published"]]
     return table("published-table", "Ours and the published figures", headings, rows)
 

@@ -1,13 +1,14 @@
 """The question of a study answered in words: which learner for which loss, and how surely."""
 
 from collections import Counter
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from choral.measures.base import ROUNDING
-from choral.stats import RankComparison
-from choral.study.tables import PLACES, place_in_words, winners_along
+from choral.stats import RankComparison, rank_losses
+from choral.study.tables import place_in_words, winners_along
 
 if TYPE_CHECKING:
     from choral.study.results import Results
@@ -18,108 +19,127 @@ MOST_NAMED = 6
 def answer(results: "Results") -> list[str]:
     """A few sentences, the most important first."""
     family = results.families[0]
-    judged = [dataset for dataset in results.datasets if set(results.finished(dataset)) - {results.baseline}]
-    if not judged:
-        return ["No learner has finished on any data set: there is nothing to compare."]
+    judged = [dataset for dataset in results.datasets if len(results.rivals(dataset, family)) > 1]
     if len(results.competitors) == 1:
         return [f"There is one learner, {results.competitors[0]}, and none to compare it with."]
-    sentences = [_headline(results, family, judged)]
-    sentences += [_at_place(results, family, place, judged) for place in PLACES]
+    if not judged:
+        return ["No two learners have finished on one data set: there is nothing to compare.", *_left_out(results)]
+    places = results.places(family)
+    sentences = [_headline(results, family, judged)] if places else ["The parameters of this study reach no end."]
+    sentences += [_at_place(results, family, place, judged) for place in places]
+    sentences += _not_shown(results, family)
     sentences.append(_changes(results, family, judged))
-    if len(judged) > 1:
-        sentences.append(_not_shown(results, family))
-        sentences.append(_flattest(results, family, judged))
-    if results.baseline is not None:
-        sentences.append(_baseline(results, family, judged))
-    return [sentence for sentence in sentences if sentence]
+    sentences += _flattest(results, family)
+    sentences += _baseline(results, family)
+    return sentences + _left_out(results)
 
 
 def _headline(results: "Results", family: str, judged: list[str]) -> str:
     """The best learner at each place in a few words."""
-    best = {place: _best_on_average(results, family, x, judged) for place, x in PLACES.items()}
-    names = {place: _listed(learners) for place, learners in best.items()}
-    if len(set(names.values())) == 1:
-        return f"{names['Hamming']}, whatever the loss."
-    end = "subset 0/1 loss" if family == "binomial" else "the far end"
-    if names["Hamming"] == names["middle"]:
-        return f"{names['Hamming']} from Hamming loss to halfway, {names['subset 0/1']} for {end}."
-    if names["middle"] == names["subset 0/1"]:
-        return f"{names['Hamming']} for Hamming loss, {names['middle']} from halfway to {end}."
-    return f"{names['Hamming']} for Hamming loss, {names['middle']} halfway, {names['subset 0/1']} for {end}."
+    words = {"Hamming": "Hamming loss", "middle": "halfway"}
+    words["subset 0/1"] = "subset 0/1 loss" if family == "binomial" else "alpha = 1000"
+    best = {place: _listed(_best_on_average(results, family, place, judged)) for place in results.places(family)}
+    parts = []
+    for names, group in groupby(best, key=best.__getitem__):
+        places = [words[place] for place in group]
+        if len(places) > 1:
+            parts.append(f"{names} from {places[0]} to {places[-1]}")
+        else:
+            parts.append(f"{names} halfway" if places == ["halfway"] else f"{names} for {places[0]}")
+    if len(parts) == 1 and len(best) > 1:
+        return f"{next(iter(best.values()))}, whatever the loss."
+    return f"{', '.join(parts)}."
 
 
-def _best_on_average(results: "Results", family: str, x: float, judged: list[str]) -> list[str]:
-    """By mean rank where ranks compare, else the winner of most data sets."""
-    try:
-        comparison = results.rank_comparison(family, x)
-    except ValueError:
-        wins = Counter(name for dataset in judged for name in _best_at(results, dataset, family, x))
+def _best_on_average(results: "Results", family: str, place: str, judged: list[str]) -> list[str]:
+    """By mean rank where ranks compare, else those that win on most data sets; all that are equal."""
+    x = results.places(family)[place]
+    comparison = results.ranks_or_none(family, x)
+    if comparison is None:
+        wins = _wins(results, family, x, judged)
         return [name for name, count in wins.items() if count == max(wins.values())]
     ranks = comparison.mean_ranks
     return [name for name, rank in zip(comparison.names, ranks, strict=True) if rank <= ranks.min() + ROUNDING]
 
 
-def _at_place(results: "Results", family: str, place: str, judged: list[str]) -> str:
-    """Who is best by a loss; over several data sets by mean rank, with Friedman's and Nemenyi's tests."""
-    loss = place_in_words(family, place)
-    if len(judged) == 1:
-        return _on_one(results, family, place, judged[0])
-    wins = Counter(name for dataset in judged for name in _best_at(results, dataset, family, PLACES[place]))
-    try:
-        comparison = results.rank_comparison(family, PLACES[place])
-    except ValueError:
-        name, count = wins.most_common(1)[0]
-        return f"By {loss}, {name} is best on most data sets ({count} of {len(judged)})."
-    best = int(np.argmin(comparison.mean_ranks))
-    name = comparison.names[best]
-    sentence = f"By {loss}, {name} is best on average (mean rank {comparison.mean_ranks[best]:.2f}"
-    sentence += f" over {comparison.n_datasets} data sets, best on {wins[name]})"
-    return f"{sentence}{_how_surely(comparison, best)}."
-
-
-def _how_surely(comparison: RankComparison, best: int) -> str:
-    """Which learners may be as good as the best; nothing where it is not shown that learners differ at all."""
-    if not _is_shown(comparison):
-        return ""
-    gap = comparison.mean_ranks - comparison.mean_ranks[best]
-    near = [name for name, d in zip(comparison.names, gap, strict=True) if 0 <= d < comparison.critical_difference]
-    near.remove(comparison.names[best])
-    if not near:
-        return "; by Nemenyi's test better than each of the others"
-    if len(near) == len(comparison.names) - 1:
-        return "; by Nemenyi's test none of the others is worse for certain"
-    return f"; by Nemenyi's test {_listed(near)} may be as good, the others are worse"
-
-
-def _is_shown(comparison: RankComparison) -> bool:
-    return bool(comparison.friedman.pvalue < 1 - comparison.confidence)
-
-
-def _not_shown(results: "Results", family: str) -> str:
-    """By which losses it may be chance that learners differ."""
-    try:
-        doubtful = [p for p, x in PLACES.items() if not _is_shown(results.rank_comparison(family, x))]
-    except ValueError:
-        return ""
-    if not doubtful:
-        return ""
-    if len(doubtful) == len(PLACES):
-        return "That may be chance: Friedman's test does not show that learners differ, at either end or halfway."
-    losses = _listed([place_in_words(family, place) for place in doubtful])
-    return f"By {losses} that may be chance: Friedman's test does not show that learners differ."
-
-
-def _on_one(results: "Results", family: str, place: str, dataset: str) -> str:
-    loss = place_in_words(family, place)
-    winners = _best_at(results, dataset, family, PLACES[place])
-    value = results.loss_at(dataset, winners[0], family, PLACES[place])
-    return f"By {loss}, {_listed(winners)} {'is' if len(winners) == 1 else 'are'} best on {dataset} ({value:.4f})."
+def _wins(results: "Results", family: str, x: float, datasets: list[str]) -> Counter[str]:
+    """On how many data sets each learner is best."""
+    return Counter(name for dataset in datasets for name in _best_at(results, dataset, family, x))
 
 
 def _best_at(results: "Results", dataset: str, family: str, x: float) -> list[str]:
-    names = [name for name in results.finished(dataset) if name != results.baseline]
-    losses = np.array([results.loss_at(dataset, name, family, x) for name in names])
-    return [name for name, loss in zip(names, losses, strict=True) if loss <= losses.min() + ROUNDING]
+    losses = {name: results.loss_at(dataset, name, family, x) for name in results.rivals(dataset, family)}
+    return [name for name, loss in losses.items() if loss <= min(losses.values()) + ROUNDING]
+
+
+def _at_place(results: "Results", family: str, place: str, judged: list[str]) -> str:
+    """Who is best by a loss, and how surely."""
+    x, loss = results.places(family)[place], place_in_words(family, place)
+    comparison = results.ranks_or_none(family, x)
+    best = _best_on_average(results, family, place, judged)
+    if comparison is not None:
+        wins = _wins(results, family, x, results.complete_datasets)
+        counts = _listed([str(wins[name]) for name in best])
+        rank = f"mean rank {comparison.mean_ranks.min():.2f} over {comparison.n_datasets} data sets, best on {counts}"
+        surely = _by_ranks(comparison, best[0]) if len(best) == 1 else ""
+        return f"By {loss}, {_listed(best)} {_are(best)} best on average ({rank}){surely}."
+    if len(judged) == 1:
+        value = results.loss_at(judged[0], best[0], family, x)
+        surely = _by_folds(results, judged[0], family, x, best[0]) if len(best) == 1 else ""
+        return f"By {loss}, {_listed(best)} {_are(best)} best on {judged[0]} ({value:.4f}){surely}."
+    count = _wins(results, family, x, judged)[best[0]]
+    return f"By {loss}, {_listed(best)} {_are(best)} best on {count} of {len(judged)} data sets."
+
+
+def _by_ranks(comparison: RankComparison, best: str) -> str:
+    """Which learners may be as good as the best one; nothing where it is not shown that learners differ at all."""
+    index, doubt = comparison.names.index(best), 1 - comparison.confidence
+    if len(comparison.names) == 2:  # Friedman's test needs three
+        pvalue = comparison.wilcoxon[0, 1]
+        verdict = "better than the other" if pvalue < doubt else "that may be chance"
+        return f"; by Wilcoxon's test {verdict} (p = {pvalue:.2g})"
+    if not comparison.friedman.pvalue < doubt:
+        return ""
+    gaps = comparison.mean_ranks - comparison.mean_ranks[index]
+    near = [name for name, gap in zip(comparison.names, gaps, strict=True) if gap < comparison.critical_difference]
+    return _verdict("Nemenyi's test", [name for name in near if name != best], len(comparison.names))
+
+
+def _by_folds(results: "Results", dataset: str, family: str, x: float, best: str) -> str:
+    """The same on one data set: by the test along the curve, at the parameter next to the place."""
+    positions = results.curve(dataset, best, family).x
+    index = int(np.abs(positions - x).argmin())
+    pvalues = {
+        names: difference.pvalue[index]
+        for names, difference in results.differences(dataset, family).items()
+        if best in names
+    }
+    near = [(set(names) - {best}).pop() for names, p in pvalues.items() if not p < 1 - results.confidence]
+    return _verdict("the corrected t test", near, len(pvalues) + 1)
+
+
+def _verdict(test: str, near: list[str], n_learners: int) -> str:
+    if not near:
+        return f"; by {test} better than each of the others"
+    if len(near) == n_learners - 1:
+        return f"; by {test} none of the others is worse for certain"
+    return f"; by {test} {_listed(near)} may be as good, the others are worse"
+
+
+def _not_shown(results: "Results", family: str) -> list[str]:
+    """By which losses it may be chance that three or more learners differ."""
+    places = results.places(family)
+    found = {place: results.ranks_or_none(family, x) for place, x in places.items()}
+    doubtful = [
+        place_in_words(family, place)
+        for place, comparison in found.items()
+        if comparison is not None and comparison.friedman.pvalue >= 1 - comparison.confidence
+    ]
+    if not doubtful:
+        return []
+    if len(doubtful) == len(places):
+        return ["All that may be chance: Friedman's test does not show that learners differ, by any of these losses."]
+    return [f"By {_listed(doubtful)} that may be chance: Friedman's test does not show that learners differ."]
 
 
 def _changes(results: "Results", family: str, judged: list[str]) -> str:
@@ -129,47 +149,72 @@ def _changes(results: "Results", family: str, judged: list[str]) -> str:
         along = [set(winners) for winners in winners_along(results, dataset, family)]
         if not set.intersection(*along):
             changing.append(dataset)
+    way = "on the way from Hamming to subset 0/1" if len(results.places(family)) == 3 else "along the curve"
     if not changing:
-        return "On every data set one learner is best all the way from Hamming to subset 0/1 loss."
+        return f"On every data set the same learner is best all along: no winner changes {way}."
     if len(judged) == 1:
-        return "Which learner is best depends on the loss: the winner changes on the way from Hamming to subset 0/1."
+        return f"Which learner is best depends on the loss: the winner changes {way}."
     return (
         f"Which learner is best depends on the loss on {len(changing)} of {len(judged)} data sets "
-        f"({_listed(changing)}): there the winner changes on the way from Hamming to subset 0/1."
+        f"({_listed(changing)}): there the winner changes {way}."
     )
 
 
-def _flattest(results: "Results", family: str, judged: list[str]) -> str:
-    """Who gains most when labels have to be right together: the mean rank of the slopes."""
-    whole = [dataset for dataset in judged if set(results.competitors) <= set(results.finished(dataset))]
-    curves = [[results.curve(dataset, name, family) for name in results.competitors] for dataset in whole]
-    if not whole or any(curve.x[0] > 0 or curve.x[-1] < 1 for row in curves for curve in row):
-        return ""
-    slopes = np.array([[curve.slope for curve in row] for row in curves])
-    ranks = slopes.argsort(axis=1).argsort(axis=1).mean(axis=0) + 1
-    flattest, steepest = (results.competitors[int(index)] for index in (ranks.argmin(), ranks.argmax()))
-    return (
-        f"The flattest curves are those of {flattest}: it loses least when labels have to be right together. "
-        f"{steepest} loses most."
+def _flattest(results: "Results", family: str) -> list[str]:
+    """Who loses least when labels have to be right together: by the mean rank of the slopes over data sets."""
+    if len(results.places(family)) < 3 or len(results.complete_datasets) < 2:
+        return []
+    curves = [results.rivals(dataset, family).values() for dataset in results.complete_datasets]
+    ranks = rank_losses(np.array([[curve.slope for curve in row] for row in curves])).mean(axis=0)
+    if np.ptp(ranks) <= ROUNDING:
+        return []
+    flattest, steepest = (
+        [name for name, rank in zip(results.competitors, ranks, strict=True) if abs(rank - end) <= ROUNDING]
+        for end in (ranks.min(), ranks.max())
     )
+    least, most = ("it loses" if len(flattest) == 1 else "they lose"), ("loses" if len(steepest) == 1 else "lose")
+    return [
+        f"The flattest curves are those of {_listed(flattest)}: {least} least when labels have to be right together. "
+        f"{_listed(steepest)} {most} most."
+    ]
 
 
-def _baseline(results: "Results", family: str, judged: list[str]) -> str:
+def _baseline(results: "Results", family: str) -> list[str]:
     """Who does not beat the baseline somewhere."""
     name = results.baseline
+    finished = [dataset for dataset in results.datasets if name in results.finished(dataset)]
+    if name is None:
+        return []
+    if not finished:
+        return [f"The baseline ({name}) has not finished."]
     behind = []
-    for dataset in judged:
-        curves = results.curves(dataset, family)
-        if name in curves:
-            behind += [
-                f"{other} on {dataset}"
-                for other, curve in curves.items()
-                if other != name and (curve.losses > curves[name].losses + ROUNDING).any()
-            ]
+    for dataset in finished:
+        baseline = results.curve(dataset, name, family).losses
+        for other, curve in results.rivals(dataset, family).items():
+            if (curve.losses >= baseline - ROUNDING).any():
+                behind.append(f"{other} on {dataset}")
     if not behind:
-        return f"Every learner beats the baseline ({name}) at every parameter."
-    shown = behind if len(behind) <= MOST_NAMED else [*behind[:MOST_NAMED], f"{len(behind) - MOST_NAMED} more"]
-    return f"Not better than the baseline ({name}) at some parameter: {_listed(shown)}."
+        return [f"Every learner beats the baseline ({name}) at every parameter."]
+    return [f"Not better than the baseline ({name}) at some parameter: {_listed(_some(behind))}."]
+
+
+def _left_out(results: "Results") -> list[str]:
+    """Learners that have not finished."""
+    missing = [
+        f"{learner} on {dataset}"
+        for dataset in results.datasets
+        for learner in results.learners
+        if learner not in results.finished(dataset)
+    ]
+    return [f"Left out, since not all of their cells are done: {_listed(_some(missing))}."] if missing else []
+
+
+def _some(names: list[str]) -> list[str]:
+    return names if len(names) <= MOST_NAMED else [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"]
+
+
+def _are(names: list[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _listed(names: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import pickle
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
+from joblib.externals.loky.backend import reduction  # cloudpickle, wherever this joblib has it
 
 import choral
 from choral.datasets import Dataset
@@ -60,14 +62,31 @@ class PreparedData:
     fold_numbers: np.ndarray  # (repeats, n_rows)
     cells: tuple[Cell, ...]
 
+    @property
+    def labels_key(self) -> str:
+        """Under which labels and folds are kept: those of other data, or another split, do not take their place."""
+        return _digest([self.key, joblib.hash(self.fold_numbers, hash_name="sha1"), self.label_names])
+
 
 def prepare(plan: Plan, data: StudyData) -> PreparedData:
     """Load a data set, split it and find the keys of its cells."""
     dataset = data.load()
-    key = joblib.hash((dataset.X, dataset.Y), hash_name="sha1")
+    key = _data_key(dataset)
     fold_numbers = plan.fold_numbers(data, dataset.Y)
     cells = _cells(plan, data.name, key, fold_numbers)
     return PreparedData(data.name, key, dataset.Y, dataset.label_names, fold_numbers, tuple(cells))
+
+
+def load_again(data: StudyData, prepared: PreparedData) -> Dataset:
+    """Load a data set that was prepared; it must be the same."""
+    dataset = data.load()
+    if _data_key(dataset) != prepared.key:
+        raise ValueError(f"the source of {data.name} must return the same data each time; it does not.")
+    return dataset
+
+
+def _data_key(dataset: Dataset) -> str:
+    return joblib.hash((dataset.X, dataset.Y), hash_name="sha1")
 
 
 def make_task(plan: Plan, learner: StudyLearner, dataset: Dataset, prepared: PreparedData, cell: Cell) -> Task:
@@ -107,7 +126,11 @@ def _learner_key(plan: Plan, learner: StudyLearner) -> list[Any]:
     estimator = learner.estimator
     parts = [estimator, *(part for part in estimator.get_params().values() if hasattr(part, "get_params"))]
     stamps = sorted({_stamp(type(part)) for part in parts})
-    return [joblib.hash(estimator, hash_name="sha1"), stamps, plan.predictions, _threshold(plan, learner)]
+    try:
+        own = joblib.hash(estimator, hash_name="sha1")
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise ValueError(f"{learner.name} cannot be sent to other processes: {error}.") from error
+    return [own, stamps, plan.predictions, _threshold(plan, learner)]
 
 
 def _threshold(plan: Plan, learner: StudyLearner) -> float | None:
@@ -115,12 +138,13 @@ def _threshold(plan: Plan, learner: StudyLearner) -> float | None:
 
 
 def _stamp(kind: type) -> str:
-    """Which code a class is: the version of its package; the text of its file where that has none."""
+    """Which code a class is: the version of its package; where that has none, the text of its file or of itself."""
     package = kind.__module__.partition(".")[0]
     version = getattr(import_module(package), "__version__", None)
     if version is None:
         path = getattr(sys.modules.get(kind.__module__), "__file__", None)
-        version = hashlib.sha256(Path(path).read_bytes()).hexdigest() if path and Path(path).is_file() else ""
+        text = Path(path).read_bytes() if path and Path(path).is_file() else bytes(reduction.dumps(kind))
+        version = hashlib.sha256(text).hexdigest()
     return f"{kind.__module__}:{kind.__qualname__} {version}"
 
 

@@ -90,7 +90,7 @@ def _closer(first: str, to_first: str, second: str, to_second: str) -> Judge:
 
     def judge(curves: dict[str, LossCurve]) -> Judgement:
         near, far = _distance(curves[first], curves[to_first]), _distance(curves[second], curves[to_second])
-        return Judgement(near < far, f"{near:.3f} against {far:.3f}")
+        return Judgement(near < far - ROUNDING, f"{near:.3f} against {far:.3f}")
 
     return judge
 
@@ -126,7 +126,7 @@ def _verdict(n_holds: int, n_fails: int) -> str:
 
 def _where(holds: list[str], fails: list[str]) -> str:
     if holds and fails:
-        return f"on {', '.join(holds)}; not on {', '.join(fails)}"
+        return f"on {len(holds)} of {len(holds) + len(fails)} data sets, {', '.join(holds)}; not on {', '.join(fails)}"
     return f"on {', '.join(holds or fails)}"
 
 

@@ -22,6 +22,7 @@ from choral.displays._labels import shortened
 from choral.evaluation import Progress
 from choral.stats import describe
 from choral.study._file_names import file_stems
+from choral.study.tables import place_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +36,8 @@ DPI = 200  # of images made of pixels
 # Names are no LaTeX; a figure that is laid out is not laid out again, whatever the user's settings.
 SETTINGS = {"text.usetex": False, "figure.autolayout": False, "figure.constrained_layout.use": False}
 CURVES, PAIR, DEPENDENCE = (4.8, 3.2), (4.0, 4.0), (6.4, 5.2)  # inches
-RANKS = {"Hamming": 0.0, "middle": 0.5, "subset": 1.0}  # where on the axis learners are ranked
 MOST_CHARACTERS = 52  # of a title
+FOLDERS = ("curves", "pairs", "ratios", "pages", "ranks", "dependence")
 
 Pairs = dict[tuple[str, str], dict[str, PairwiseCurve]]
 
@@ -68,7 +69,8 @@ def write_figures(
     ==============  ====================================================================================
 
     Nothing is written where there is nothing to show, such as two learners that finished on no common data set. Each
-    file is written whole or not at all, and replaces the former one. The same results make the same files.
+    file is written whole or not at all, and replaces the former one; other figures of these formats that a former study
+    left in these subfolders are removed. The same results make the same files.
 
     Parameters
     ----------
@@ -96,7 +98,16 @@ def write_figures(
                 written += _save(figure, Path(folder, place), formats)
         if progress is not None:
             progress(done, len(drawings), place)
+    _remove_others(Path(folder), written, formats)
     return written
+
+
+def _remove_others(folder: Path, written: list[Path], formats: tuple[str, ...]) -> None:
+    """Remove figures of a former study in the same folder, of learners that are no more."""
+    for place in FOLDERS:
+        for path in (folder / place).glob("*"):
+            if path.suffix[1:] in formats and path not in written:
+                path.unlink()
 
 
 def _check_formats(formats: Iterable[str]) -> tuple[str, ...]:
@@ -147,9 +158,8 @@ def _draw_curves(results: "Results", dataset: str, family: str) -> "Figure | Non
 
 def _all_pairs(results: "Results") -> Iterator[Drawing]:
     """Pairs, their ratios and pages, from the same table."""
-    learners = [learner for learner in results.learners if learner != results.baseline]
     for family in results.families:
-        found = {(a, b): results.pairs(a, b, family) for a, b in combinations(learners, 2)}
+        found = {(a, b): results.pairs(a, b, family) for a, b in combinations(results.competitors, 2)}
         pairs = {models: by_data for models, by_data in found.items() if by_data}
         for models, by_data in pairs.items():
             yield Drawing("pairs", (*models, family), partial(_draw_pair, by_data))
@@ -176,20 +186,18 @@ def _draw_page(pairs: Pairs) -> "Figure":
 
 
 def _ranks(results: "Results") -> Iterator[Drawing]:
-    learners = [learner for learner in results.learners if learner != results.baseline]
-    if "binomial" in results.families and len(results.datasets) >= 2 and len(learners) >= 3:
-        for name, x in RANKS.items():
-            yield Drawing("ranks", ("binomial", name), partial(_draw_ranks, results, x, len(learners)))
+    if "binomial" in results.families and len(results.competitors) > 2:
+        for place, x in results.places("binomial").items():
+            yield Drawing("ranks", ("binomial", place), partial(_draw_ranks, results, place, x))
 
 
-def _draw_ranks(results: "Results", x: float, n_learners: int) -> "Figure | None":
-    try:
-        comparison = results.rank_comparison("binomial", x)
-    except ValueError:  # too few data sets on which all learners finished
+def _draw_ranks(results: "Results", place: str, x: float) -> "Figure | None":
+    comparison = results.ranks_or_none("binomial", x)
+    if comparison is None:
         return None
-    title = {0.0: "Hamming loss", 1.0: "subset 0/1 loss"}.get(x, "binomial loss, halfway from Hamming to subset 0/1")
     display = CriticalDifferenceDisplay(comparison)
-    return display.plot(_axes((6.4, 1.9 + 0.09 * n_learners), title)).ax_.figure.figure
+    axes = _axes((6.4, 1.9 + 0.09 * len(comparison.names)), place_in_words("binomial", place))
+    return display.plot(axes).ax_.figure.figure
 
 
 def _dependence(results: "Results") -> Iterator[Drawing]:

@@ -25,7 +25,7 @@ from choral.stats import (
 )
 from choral.study.cells import Cell
 from choral.study.store import DamagedFile, Store, StoredLabels
-from choral.study.tables import Table, crossings, differences, losses, ranks, slopes, wins
+from choral.study.tables import PLACES, Table, crossings, differences, losses, ranks, slopes, wins
 
 TABLES = (losses, wins, slopes, crossings, differences, ranks)
 
@@ -91,6 +91,7 @@ class Results:
         self._labels: dict[str, StoredLabels] = {}
         self._curves: dict[tuple[str, str, str], LossCurve] = {}
         self._samples: dict[tuple[str, str], np.ndarray] = {}
+        self._ranks: dict[tuple[str, float], RankComparison] = {}
 
     def __repr__(self) -> str:
         return f"Results({self.title!r}, {len(self.datasets)} data sets, {len(self.learners)} learners)"
@@ -134,7 +135,7 @@ class Results:
 
     def _stored_labels(self, dataset: str) -> StoredLabels:
         if dataset not in self._labels:
-            self._labels[dataset] = self._store.read_labels(dataset)
+            self._labels[dataset] = self._store.read_labels(self._datasets[dataset]["labels"])
         return self._labels[dataset]
 
     def test_rows(self, cell: Cell) -> np.ndarray:
@@ -182,6 +183,10 @@ class Results:
         """The curves of the learners that finished on a data set."""
         return {learner: self.curve(dataset, learner, family) for learner in self.finished(dataset)}
 
+    def rivals(self, dataset: str, family: str) -> dict[str, LossCurve]:
+        """The curves of the competitors that finished on a data set."""
+        return {name: curve for name, curve in self.curves(dataset, family).items() if name != self.baseline}
+
     def bands(self, dataset: str, family: str) -> dict[str, Band]:
         """Bootstrap intervals of the curves on a data set."""
         samples = self._bootstrap(dataset, family)
@@ -211,24 +216,49 @@ class Results:
                 found[first, second] = PairDifference(estimate, *band, holm(test.pvalue))
         return found
 
+    def places(self, family: str) -> dict[str, float]:
+        """Where learners are compared over data sets: ends and middle of the axis, as far as all curves reach."""
+        curves = [curve for dataset in self.datasets for curve in self.curves(dataset, family).values()]
+        return {place: x for place, x in PLACES.items() if all(_reaches(curve, x) for curve in curves)}
+
     def loss_at(self, dataset: str, learner: str, family: str, x: float) -> float:
         """The loss at a place on the axis, 0 for Hamming and 1 for subset 0/1, interpolated between parameters."""
         curve = self.curve(dataset, learner, family)
+        if not _reaches(curve, x):
+            reach = f"{float(curve.x[0]):g} to {float(curve.x[-1]):g}"
+            raise ValueError(f"the parameters of {family} on {dataset} reach from x = {reach}; got {x:g}.")
         return float(np.interp(x, curve.x, curve.losses))
+
+    @cached_property
+    def complete_datasets(self) -> list[str]:
+        """The data sets on which all competitors finished."""
+        return [dataset for dataset in self.datasets if set(self.competitors) <= set(self.finished(dataset))]
 
     def rank_comparison(self, family: str, x: float) -> RankComparison:
         """Learners compared over data sets by their loss at a place on the axis, 0 for Hamming, 1 for subset 0/1.
 
         Of the data sets, those where all competitors finished.
         """
-        whole = [dataset for dataset in self.datasets if set(self.competitors) <= set(self.finished(dataset))]
-        if len(whole) < 2 or len(self.competitors) < 2:
+        if not self._has_ranks:
             raise ValueError(
                 "ranks compare at least two learners on at least two data sets where all of them finished; "
-                f"got {len(self.competitors)} and {len(whole)}."
+                f"got {len(self.competitors)} and {len(self.complete_datasets)}."
             )
-        losses = [[self.loss_at(dataset, learner, family, x) for learner in self.competitors] for dataset in whole]
-        return compare_ranks(losses, self.competitors, confidence=self.confidence)
+        if (family, x) not in self._ranks:
+            losses = [
+                [self.loss_at(dataset, learner, family, x) for learner in self.competitors]
+                for dataset in self.complete_datasets
+            ]
+            self._ranks[family, x] = compare_ranks(losses, self.competitors, confidence=self.confidence)
+        return self._ranks[family, x]
+
+    def ranks_or_none(self, family: str, x: float) -> RankComparison | None:
+        """`rank_comparison`, or None where there are too few learners or data sets for it."""
+        return self.rank_comparison(family, x) if self._has_ranks else None
+
+    @property
+    def _has_ranks(self) -> bool:
+        return len(self.complete_datasets) > 1 and len(self.competitors) > 1
 
     def tables(self) -> dict[str, Table]:
         """All tables by name: losses, wins, slopes, crossings, differences and ranks. See `choral.study.tables`."""
@@ -290,3 +320,8 @@ class Results:
                 run = runs.setdefault((cell.seed, cell.repeat), np.zeros(Y.shape, dtype=predictions.dtype))
                 run[self.test_rows(cell)] = predictions
         return list(runs.values())
+
+
+def _reaches(curve: LossCurve, x: float) -> bool:
+    """Whether a place on the axis lies on a curve; with a single label, the only point is all places."""
+    return bool(curve.x[0] <= x <= curve.x[-1]) or curve.n_labels == 1

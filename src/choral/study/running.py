@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 import choral
 from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
-from choral.study.cells import Cell, PreparedData, Task, make_task, prepare
+from choral.study.cells import Cell, PreparedData, Task, load_again, make_task, prepare
 from choral.study.child import Outcome
 from choral.study.plan import Plan
 from choral.study.results import Results
@@ -120,7 +120,7 @@ class Run:
                     started.add(cell.key)
                     missing.append(cell)
             if missing:
-                dataset = data.load()
+                dataset = load_again(data, prepared)
                 for cell in missing:
                     yield make_task(self._plan, learners[cell.learner], dataset, prepared, cell)
 
@@ -158,7 +158,7 @@ def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
         "datasets": [
             {
                 "name": data.name,
-                "key": data.key,
+                "labels": data.labels_key,
                 "parameters": {family: _plain(plan, family, data) for family in plan.families},
                 "cells": [list(cell[1:]) for cell in data.cells],
             }

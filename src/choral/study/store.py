@@ -6,7 +6,7 @@ tell a damaged file from a good one. Files are renamed into place and not forced
 than the rest: after a power cut some of the last cells may be damaged, and are run again.
 """
 
-import hashlib
+import io
 import json
 import os
 import zipfile
@@ -24,8 +24,12 @@ from choral.study.cells import Cell, PreparedData
 from choral.study.child import Outcome
 
 STUDY = "study.json"
-ABOUT = ("title", "created", "predictions", "baseline", "families", "learners", "datasets")  # what results need
-DAMAGES = (OSError, ValueError, KeyError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error)
+ABOUT = (  # what results need to know
+    *("title", "created", "predictions", "baseline", "families", "learners", "datasets"),
+    *("claims", "published", "plan", "versions"),
+)
+OURS = {"cells", "labels", "log.txt"}  # all that is there before study.json is
+DAMAGES = (ValueError, KeyError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 class DamagedFile(ValueError):
@@ -66,19 +70,21 @@ class Store:
         """Make the folder, or take up the study that is in it; what a killed study was writing is removed."""
         try:
             for name in ("cells", "labels"):
-                if self.folder.is_dir() and not self._is_study and any(self.folder.iterdir()):
+                if self.folder.is_dir() and not self._is_study:
                     raise FileExistsError("it holds files, but no study")
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
             check_output(self.folder / STUDY)
         except OSError as error:
             raise type(error)(f"{self.folder} cannot be the folder of a study: {error.strerror or error}.") from error
-        for pattern in (".*.tmp", "*/.*.tmp"):
-            for leftover in self.folder.glob(pattern):
-                leftover.unlink(missing_ok=True)
+        for place in (self.folder, self.folder / "cells", self.folder / "labels"):
+            for leftover in place.glob(".*.tmp"):
+                if _is_left_over(leftover.name):
+                    leftover.unlink(missing_ok=True)
 
     @property
     def _is_study(self) -> bool:
-        return (self.folder / STUDY).exists() or (self.folder / "cells").exists()
+        names = {path.name for path in self.folder.iterdir()}
+        return STUDY in names or all(name in OURS or name.startswith(f".{STUDY}.") for name in names)
 
     def write_study(self, study: dict[str, Any]) -> None:
         """Keep what the study is."""
@@ -101,26 +107,25 @@ class Store:
         """Keep the true labels of a data set and its split."""
         names = json.dumps(prepared.label_names).encode()
         _write_arrays(
-            self._labels_path(prepared.name),
+            self._labels_path(prepared.labels_key),
             shape=np.array(prepared.Y.shape),
             labels=np.packbits(prepared.Y, axis=1),
             folds=prepared.fold_numbers.astype(np.int32),
             label_names=np.frombuffer(names, dtype=np.uint8),
         )
 
-    def read_labels(self, dataset: str) -> StoredLabels:
+    def read_labels(self, labels_key: str) -> StoredLabels:
         """The true labels of a data set and its split."""
-        path = self._labels_path(dataset)
+        path = self._labels_path(labels_key)
         try:
             arrays = _read_arrays(path)
             Y = np.unpackbits(arrays["labels"], axis=1, count=int(arrays["shape"][1]))
             return StoredLabels(Y, tuple(json.loads(arrays["label_names"].tobytes())), arrays["folds"])
-        except DAMAGES as error:
+        except (FileNotFoundError, *DAMAGES) as error:
             raise DamagedFile(f"{path} is damaged or missing ({error}); run the study again.") from error
 
-    def _labels_path(self, dataset: str) -> Path:
-        # names are anybody's: one that is no file name must not become a path
-        return self.folder / "labels" / f"{hashlib.sha256(dataset.encode()).hexdigest()[:32]}.npz"
+    def _labels_path(self, labels_key: str) -> Path:
+        return self.folder / "labels" / f"{labels_key}.npz"
 
     def write(self, cell: Cell, outcome: Outcome) -> None:
         """Keep what came of a cell: its result, or why there is none."""
@@ -172,10 +177,11 @@ class Store:
     def failure(self, key: str) -> dict[str, Any] | None:
         """Why there is no result of a cell, if it ran."""
         try:
-            return json.loads(self._failure_path(key).read_bytes())
+            failure = json.loads(self._failure_path(key).read_bytes())
+            return {key: failure[key] for key in ("reason", "details", "seconds")}
         except FileNotFoundError:
             return None
-        except ValueError:
+        except (ValueError, TypeError, KeyError):
             return {"reason": "unknown: the note of its failure is damaged", "details": "", "seconds": 0.0}
 
     def log(self, line: str) -> None:
@@ -207,8 +213,25 @@ def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
+def _is_left_over(name: str) -> bool:
+    """Whether the process that was writing a temporary file is gone; that is not known on Windows."""
+    *_, pid, _ = name.split(".")
+    if os.name == "nt" or not pid.isdigit():
+        return False
+    try:
+        os.kill(int(pid), 0)  # no signal, only the question
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # it runs, and is somebody else's
+        return False
+    return int(pid) == os.getpid()
+
+
 def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     """All arrays of a file, checksums compared: an NPZ file checks an array only when it is read to its end."""
-    # opened here: of a damaged file, NumPy forgets to close what it opened
-    with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
+    content = io.BytesIO(path.read_bytes())  # what goes wrong here says nothing about the file, which may be good
+    try:
+        with np.load(content, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except OSError as error:  # a place beyond the end of what is there
+        raise ValueError(str(error)) from error

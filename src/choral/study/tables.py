@@ -103,7 +103,7 @@ def _win_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
 
 def winners_along(results: "Results", dataset: str, family: str) -> list[tuple[str, ...]]:
     """The learners with the least loss at each parameter; all of those that are equal, but for rounding."""
-    curves = {name: curve for name, curve in results.curves(dataset, family).items() if name != results.baseline}
+    curves = results.rivals(dataset, family)
     if not curves:
         return []
     matrix = np.array([curve.losses for curve in curves.values()])
@@ -164,11 +164,10 @@ def ranks(results: "Results") -> Table:
 
 def _rank_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
     for family in results.families:
-        for place, x in PLACES.items():
-            try:
-                comparison = results.rank_comparison(family, x)
-            except ValueError:  # too few to compare
-                continue
+        for place, x in results.places(family).items():
+            comparison = results.ranks_or_none(family, x)
+            if comparison is None:
+                return
             shared = comparison.n_datasets, comparison.friedman.pvalue, comparison.critical_difference
             for learner, rank in zip(comparison.names, comparison.mean_ranks.tolist(), strict=True):
                 yield family, place, learner, rank, *shared
@@ -196,7 +195,7 @@ def _places(results: "Results") -> Iterator[tuple[str, str]]:
 
 def _ranks(results: "Results", dataset: str, family: str) -> dict[str, list[float]]:
     """The rank of each competitor at each parameter; equal losses, but for rounding, share theirs."""
-    curves = {name: curve for name, curve in results.curves(dataset, family).items() if name != results.baseline}
+    curves = results.rivals(dataset, family)
     if not curves:
         return {}
     ranks = rank_losses(np.array([curve.losses for curve in curves.values()]).T)

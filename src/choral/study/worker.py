@@ -36,6 +36,8 @@ class Worker:
                 _send(process, replace(task, X=None, Y=None) if known else task)
                 self._data_key = task.data_key
                 outcome = pickle.load(process.stdout)  # type: ignore[arg-type]
+            if timer.is_over:  # it fired just as the outcome came: the child is dead or dying
+                self.close()
             if isinstance(outcome, str):  # why it could not even begin: what is left of the task would be in the way
                 self.close()
                 return Outcome(reason=outcome)
@@ -127,7 +129,7 @@ def _kill(process: subprocess.Popen) -> None:
     """End a child, and whatever processes its learner started: its session is a group of processes of its own."""
     process.kill()
     if hasattr(os, "killpg"):  # not on Windows
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses a group of processes that have ended
             os.killpg(process.pid, signal.SIGKILL)
 
 
