@@ -177,6 +177,8 @@ def test_report_writes_the_page_once_more(study, tmp_path):
     assert (result.exit_code, result.stderr) == (0, "")
     assert (tmp_path / "page.html").read_bytes() == (folder / "report.html").read_bytes()
     assert_fails("holds no study", "report", tmp_path)
+    assert_fails("is no folder of a study", "report", folder / "log.txt")
+    assert_fails("--out must name a file that ends in .html", "report", folder, "--out", folder / "study.json")
     assert_fails("its folder does not exist", "report", folder, "--out", tmp_path / "no" / "page.html")
 
 
@@ -194,8 +196,10 @@ def test_a_learner_that_fails_costs_its_cells_and_the_exit_status(study, tmp_pat
     result = run("study", plan, "--out", tmp_path / "out", "--no-figures", "--no-report", columns=200)
     assert result.exit_code == 1
     assert "4 cells failed" in result.stdout
-    assert "together, broken, fold 0: RuntimeError: no, thanks" in result.stdout
+    assert "together, broken, 2 cells: RuntimeError: no, thanks" in result.stdout
     assert re.search(r"^BR ", result.stdout, re.MULTILINE)  # the others are compared all the same
+    result = run("report", tmp_path / "out")
+    assert result.stdout.startswith("4 cells of 20 failed or have not run yet.")
     contents = study_contents(Results(tmp_path / "out"))
     assert contents["failures"][0] == {
         "dataset": "together",
@@ -271,10 +275,23 @@ def test_evaluate_writes_the_same_kind_of_page(tmp_path):
     result = run("evaluate", truth, first, "--report", page)
     assert (result.exit_code, result.stderr) == (0, "")
     text = page.read_text(encoding="utf-8")
-    assert "first" in text
+    assert "first: loss 0.2500 at k=1 (Hamming), 0.5000 at k=2 (subset 0/1)." in text
+    assert "marks the best model" not in text
     assert "polynomial" in text  # both families, whichever was printed
     assert f"<td>{EVIL}" not in text
     result = run("evaluate", truth, first, "--report", page, "--family", "polynomial", "--parameters", "1,2,inf")
     assert result.exit_code == 0
     assert_fails(r"must name a file that ends in .html", "evaluate", truth, first, "--report", tmp_path / "page.pdf")
     assert_fails("is an input or named twice", "evaluate", truth, first, "--report", page, "--csv", page)
+
+
+def test_the_headline_of_an_evaluation_names_the_best_at_both_ends(tmp_path):
+    pytest.importorskip("plotly")
+    for name, rows in {"true": "1,1,0\n0,0,1\n", "apart": "1,0,0\n0,0,0\n", "together": "0,0,1\n0,0,1\n"}.items():
+        (tmp_path / f"{name}.csv").write_text("a,b,c\n" + rows * 10)
+    page = tmp_path / "page.html"
+    paths = [tmp_path / f"{name}.csv" for name in ("true", "apart", "together")]
+    assert run("evaluate", *paths, "--report", page).exit_code == 0
+    assert "apart at k=1 (Hamming), together at k=3 (subset 0/1)." in page.read_text(encoding="utf-8")
+    assert run("evaluate", paths[0], paths[0], paths[1], "--report", page).exit_code == 0
+    assert "true, whatever the loss." in page.read_text(encoding="utf-8")

@@ -252,7 +252,7 @@ def test_a_mistake_in_a_plan_is_told_with_its_key(write, text, message):
         ('name = "x"\npath = "a.csv"\ncall = "math:cos"', "1 ('x'): path and call exclude each other."),
         ('name = "x"\npath = "a.txt"', "1 ('x'): path: must end in .arff, .csv, .tsv, .parquet, .npz; got 'a.txt'."),
         ('name = "x"\npath = "a.csv"', "1 ('x'): path: there is no file "),
-        ('name = "x"\ncall = "cos"', "1 ('x'): expected an import path such as package.module:name; got 'cos'."),
+        ('name = "x"\ncall = "cos"', "1 ('x'): call: choral.datasets has no 'cos'"),
         ('name = "x"\ncall = "no_such:cos"', "1 ('x'): no_such cannot be imported: ModuleNotFoundError: No module"),
         ('name = "x"\ncall = "math:coss"', "1 ('x'): math has no 'coss'; did you mean 'cos'?"),
         ('name = "x"\ncall = "math.pi"', "1 ('x'): call: math.pi must be a function; got 3.14"),
@@ -488,11 +488,11 @@ def test_data_sets_from_python():
 
 def test_mistakes_in_data_sets_from_python():
     X, Y = make_data()
-    with pytest.raises(TypeError, match="the source of x must be a Dataset or a function; got 'emotions'."):
+    with pytest.raises(TypeError, match=r"the source of x must be a Dataset, a pair \(X, Y\) or a function; got str."):
         StudyData("x", "emotions")
     with pytest.raises(ValueError, match="the name of a data set must be text that is not empty; got None."):
         StudyData(None, make_data)
-    with pytest.raises(TypeError, match=r"the source of x must return a Dataset or a pair \(X, Y\); got list."):
+    with pytest.raises(ValueError, match=r"the source of x must be or return a Dataset or \(X, Y\); got list."):
         StudyData("x", lambda: [X, Y]).load()
     with pytest.raises(ValueError, match="the labels of x must be 0 or 1."):
         StudyData("x", lambda: (X, Y + 1)).load()
@@ -751,3 +751,39 @@ def test_published_rakel_draws_as_many_sets_as_the_published_study(k, n_sets):
 def test_folds_that_were_not_published():
     with pytest.raises(ValueError, match="folds were published for birds, emotions, .*; got 'iris'."):
         published_folds("iris")
+
+
+@pytest.mark.parametrize(
+    "source, message",
+    [
+        (lambda: 3, r"the source of d must be or return a Dataset or \(X, Y\); got int."),
+        (lambda: {}["x"], "d: its source failed, KeyError: 'x'."),
+        (lambda: int("x"), "d: invalid literal for int"),
+    ],
+)
+def test_a_source_that_fails_is_named(source, message):
+    with pytest.raises(ValueError, match=message):
+        StudyData("d", source).load()
+
+
+def test_a_pair_is_a_source():
+    X, Y = make_data()
+    assert StudyData("d", (X, Y)).load().Y.shape == Y.shape
+    with pytest.raises(TypeError, match=r"must be a Dataset, a pair \(X, Y\) or a function; got list."):
+        StudyData("d", [X, Y])
+
+
+@pytest.mark.parametrize("threshold", [0, -1, 2])
+def test_a_threshold_is_a_probability(threshold):
+    with pytest.raises(ValueError, match=f"threshold must lie above 0, and be at most 1; got {threshold}."):
+        StudyLearner("L", Stumps(), threshold=threshold)
+
+
+def test_names_fit_on_a_line():
+    with pytest.raises(ValueError, match="must not hold line breaks or other control characters"):
+        StudyLearner("a\nb", Stumps())
+
+
+def test_stratify_is_true_or_false():
+    with pytest.raises(ValueError, match="stratify must be True or False; got 'x'."):
+        Split(stratify="x")

@@ -224,13 +224,16 @@ def test_a_damaged_cell_is_noticed_and_run_again(stored, tmp_path, runs, here):
         (b"", "Expecting value"),
         (b'{"title": "x"', "Expecting"),
         (b"\xff\xfe\x00", "codec can't decode"),
-        (b"3", "not iterable"),
-        (b'{"title": "x"}', "it lacks created, predictions, baseline, families, learners, datasets"),
+        (b"3", "no attribute"),
+        (b'{"title": "x"}', "it was written by another version of choral"),
+        (b'{"format": 1, "title": "x"}', "it lacks created, predictions, baseline, families, learners, datasets"),
     ],
 )
 def test_a_damaged_description_of_a_study_is_told(tmp_path, content, message):
     (tmp_path / "study.json").write_bytes(content)
-    with pytest.raises(DamagedFile, match=f"study.json is damaged .*{message}.*; run the study again, its finished"):
+    with pytest.raises(
+        DamagedFile, match=f"study.json cannot be read .*{message}.*; run the study again, its finished"
+    ):
         Results(tmp_path)
 
 

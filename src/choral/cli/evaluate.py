@@ -12,7 +12,7 @@ import typer
 import choral
 from choral._text import printable
 from choral.cli.console import Show, progress_bar, standard_output, warnings_in_one_line
-from choral.cli.evaluation_notes import make_notes
+from choral.cli.evaluation_notes import make_headline, make_notes
 from choral.cli.evaluation_output import csv_rows, make_display, print_evaluation
 from choral.cli.files import check_outputs, read_with_progress, write_csv, write_plot
 from choral.cli.options import AsJson, Family, Header, IdColumn, Parameters, PlotPath
@@ -167,5 +167,6 @@ def _write_page(
             warnings.simplefilter("ignore", choral.MixedPredictionsWarning)  # it has been said
             evaluations.append(_evaluate(truth, predictions, {**options, "family": other}, show))
     show(0, 1, "writing the page")
-    notes = make_notes(evaluation, options["n_bootstrap"])
-    write_page(evaluation_contents(evaluations, Path(truth.source).stem, notes, truth.labels), path)
+    _, *notes = make_notes(evaluation, options["n_bootstrap"])  # the first is about the table on the screen
+    sentences = [make_headline(evaluation), *notes]
+    write_page(evaluation_contents(evaluations, Path(truth.source).stem, sentences, truth.labels), path)

@@ -11,6 +11,18 @@ from choral.measures.families import get_family
 FEWEST_ROWS, FEWEST_SAMPLES = 10, 100  # below, a bootstrap interval is no evidence
 
 
+def make_headline(evaluation: Evaluation) -> str:
+    """The best model at both ends in a few words; of a single model, its losses there."""
+    ends = [_describe(evaluation, parameter) for parameter in evaluation.parameters[[0, -1]]]
+    best = evaluation.best[0], evaluation.best[-1]
+    if len(evaluation.models) == 1:
+        losses = evaluation.curves[best[0]].losses[[0, -1]]
+        return f"{best[0]}: loss {losses[0]:.4f} at {ends[0]}, {losses[1]:.4f} at {ends[1]}."
+    if len(set(evaluation.best)) == 1:
+        return f"{best[0]}, whatever the loss."
+    return f"{best[0]} at {ends[0]}, {best[1]} at {ends[1]}."
+
+
 def make_notes(evaluation: Evaluation, n_bootstrap: int) -> list[str]:
     """Say what was judged, which model is best at each end, and how sure that is."""
     hard = {evaluation.profiles[name].is_hard for name in evaluation.models}

@@ -8,6 +8,7 @@ import typer
 from choral._outputs import check_output
 from choral.cli.console import progress_bar, standard_output
 from choral.cli.files import check_page
+from choral.label_files.wording import counted
 
 if TYPE_CHECKING:  # else every command would wait a second for scikit-learn
     from choral.study import Results
@@ -36,6 +37,8 @@ def report_study(
         show(0, 1, "writing the page")
         write_report(results, path)
     with standard_output():
+        if missing := len(results.failures()):
+            typer.echo(f"{counted(missing, 'cell')} of {results.n_cells} failed or have not run yet.")
         typer.echo(f"Open {path} in a browser.")
 
 

@@ -100,15 +100,15 @@ def _write_outputs(results: "Results", folder: Path, show: Show, *, figures: boo
     for name, table in results.tables().items():
         table.to_csv(tables / f"{name}.csv")
     written = [tables]
+    if report and _has("plotly", "report", "the page"):
+        show(0, 1, "writing the page")
+        write_report(results, folder / PAGE)
+        written.append(folder / PAGE)
     if figures and _has("matplotlib", "plot", "figures"):
         from choral.study import write_figures
 
         write_figures(results, folder / "figures", progress=show)
         written.append(folder / "figures")
-    if report and _has("plotly", "report", "the page"):
-        show(0, 1, "writing the page")
-        write_report(results, folder / PAGE)
-        written.append(folder / PAGE)
     return written
 
 

@@ -1,5 +1,6 @@
 """What ``choral study`` leaves on the screen: the answer, ranks or losses, claims, failures, and where all is."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from choral.study.claims import judge_claims
 from choral.study.published import compare_with_published
 
 Rows = Mapping[str, Sequence[float]]
-MOST_FAILURES = 10  # shown; the page lists all
+MOST_FAILURES, MOST_CHARACTERS = 10, 200  # shown; the page lists all in full
 
 
 def print_study(results: Results, written: list[Path]) -> None:
@@ -90,17 +91,15 @@ def _failures(results: Results) -> Iterator[str]:
     failures = results.failures()
     if failures:
         yield f"{counted(len(failures), 'cell')} failed; learners are left out where they have not finished:"
-        for failure in failures[:MOST_FAILURES]:
-            place = f"{failure.dataset}, {failure.learner}, fold {failure.fold}"
-            yield f"- {place}: {failure.reason}"
-        if len(failures) > MOST_FAILURES:
-            yield f"- and {len(failures) - MOST_FAILURES} more."
+        alike = Counter((failure.dataset, failure.learner, failure.reason) for failure in failures)
+        for (dataset, learner, reason), count in list(alike.items())[:MOST_FAILURES]:
+            short = reason if len(reason) <= MOST_CHARACTERS else f"{reason[:MOST_CHARACTERS]}..."
+            yield f"- {dataset}, {learner}, {counted(count, 'cell')}: {short}"
+        if len(alike) > MOST_FAILURES:
+            yield f"- and {len(alike) - MOST_FAILURES} more, which the page and log.txt tell."
         yield ""
 
 
 def _places(written: list[Path]) -> Iterator[str]:
-    if len(written) > 1 or written[-1].suffix != ".html":
-        folders = ", ".join(str(path) for path in written if path.suffix != ".html")
-        yield f"Written to {folders}."
-    if written[-1].suffix == ".html":
-        yield f"Open {written[-1]} in a browser."
+    yield f"Written to {', '.join(str(path) for path in written if path.suffix != '.html')}."
+    yield from (f"Open {path} in a browser." for path in written if path.suffix == ".html")

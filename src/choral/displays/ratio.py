@@ -140,9 +140,8 @@ class RatioDisplay(PairTable):
         texts = []
         for most in (24, 14, 8):
             first, second = (labels.shortened(name, most) for name in self.names)
-            sides = f"{second} better ← {{}} → {first} better"
-            texts += [sides.format(f"{family} loss, {second} / {first}"), sides.format("ratio of losses")]
-            texts += [sides.format("ratio")]
+            for ratio in (f"{family} loss, {second} / {first}", "ratio of losses", "ratio"):
+                texts.append(f"{second} better ← {ratio} → {first} better")
         return [*texts, f"above 1: {first} better"]
 
 

@@ -211,7 +211,7 @@ PARTS = (
     Part("tables", "Tables", _tables),
     Part("claims", "Claims", _claims),
     Part("published", "Published figures", _published),
-    Part("failures", "What failed", _failures),
+    Part("failures", "Not done", _failures),
     Part("notes", "Notes", _notes),
     Part("reproduce", "How to reproduce", _reproduce),
 )

@@ -1,23 +1,26 @@
 """Names of files made from names that nobody has checked: short, portable, and never a way out of the folder."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
 
-MOST_CHARACTERS = 40  # of one name
+MOST_BYTES = 60  # of one name; a file name has room for 255
 JOINT = "--"  # between names: within a name there is at most one hyphen in a row
 
 
 def slug(name: str) -> str:
-    """Letters, digits and underscores of a name, with a hyphen for all that stands between them.
+    """Letters of any script, digits and underscores of a name, with a hyphen for all that stands between them.
 
     Examples
     --------
-    >>> slug("../Bayes, k = 2"), slug("???")
-    ('Bayes-k-2', 'unnamed')
+    >>> slug("../Bayes, k = 2"), slug("Größe"), slug("???")
+    ('Bayes-k-2', 'Größe', 'unnamed')
     """
-    return re.sub("[^A-Za-z0-9_]+", "-", name)[: MOST_CHARACTERS + 1].strip("-")[:MOST_CHARACTERS] or "unnamed"
+    letters = unicodedata.normalize("NFC", name)  # else two ways to write one name would be two names
+    joined = re.sub(r"\W+", "-", letters).strip("-")
+    return joined.encode(errors="ignore")[:MOST_BYTES].decode(errors="ignore").strip("-") or "unnamed"
 
 
 def file_stems(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
@@ -33,8 +36,12 @@ def file_stems(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     ['a-b--4b3d642be2af', 'A-B--92ecf8ea1943']
     """
     stems = {key: JOINT.join(map(slug, key)) for key in keys}
-    shared = Counter(stem.lower() for stem in stems.values())
-    return {key: stem if shared[stem.lower()] == 1 else f"{stem}{JOINT}{_checksum(key)}" for key, stem in stems.items()}
+    shared = Counter(_alike(stem) for stem in stems.values())
+    return {key: stem if shared[_alike(stem)] == 1 else f"{stem}{JOINT}{_checksum(key)}" for key, stem in stems.items()}
+
+
+def _alike(stem: str) -> str:
+    return unicodedata.normalize("NFKD", stem).casefold()
 
 
 def _checksum(key: tuple[str, ...]) -> str:

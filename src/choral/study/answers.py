@@ -24,21 +24,29 @@ def answer(results: "Results") -> list[str]:
         return [f"There is one learner, {results.competitors[0]}, and none to compare it with."]
     if not judged:
         return ["No two learners have finished on one data set: there is nothing to compare.", *_left_out(results)]
+    if all(_are_alike(results, dataset, family) for dataset in judged):
+        return ["The learners do not differ at any parameter.", *_baseline(results, family), *_left_out(results)]
     places = results.places(family)
     sentences = [_headline(results, family, judged)] if places else ["The parameters of this study reach no end."]
-    sentences += [_at_place(results, family, place, judged) for place in places]
     sentences += _not_shown(results, family)
+    sentences += [_at_place(results, family, place, judged) for place in places]
     sentences.append(_changes(results, family, judged))
     sentences += _flattest(results, family)
     sentences += _baseline(results, family)
     return sentences + _left_out(results)
 
 
+def _are_alike(results: "Results", dataset: str, family: str) -> bool:
+    return all(
+        set(winners) == set(results.rivals(dataset, family)) for winners in winners_along(results, dataset, family)
+    )
+
+
 def _headline(results: "Results", family: str, judged: list[str]) -> str:
     """The best learner at each place in a few words."""
     words = {"Hamming": "Hamming loss", "middle": "halfway"}
     words["subset 0/1"] = "subset 0/1 loss" if family == "binomial" else "alpha = 1000"
-    best = {place: _listed(_best_on_average(results, family, place, judged)) for place in results.places(family)}
+    best = {place: _listed(_some(_best_on_average(results, family, place, judged))) for place in results.places(family)}
     parts = []
     for names, group in groupby(best, key=best.__getitem__):
         places = [words[place] for place in group]
@@ -138,7 +146,7 @@ def _not_shown(results: "Results", family: str) -> list[str]:
     if not doubtful:
         return []
     if len(doubtful) == len(places):
-        return ["All that may be chance: Friedman's test does not show that learners differ, by any of these losses."]
+        return ["That may be chance: Friedman's test does not show that learners differ, at either end or halfway."]
     return [f"By {_listed(doubtful)} that may be chance: Friedman's test does not show that learners differ."]
 
 

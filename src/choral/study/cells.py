@@ -72,7 +72,10 @@ def prepare(plan: Plan, data: StudyData) -> PreparedData:
     """Load a data set, split it and find the keys of its cells."""
     dataset = data.load()
     key = _data_key(dataset)
-    fold_numbers = plan.fold_numbers(data, dataset.Y)
+    try:
+        fold_numbers = plan.fold_numbers(data, dataset.Y)
+    except ValueError as error:
+        raise ValueError(f"{data.name}: {error}") from error
     cells = _cells(plan, data.name, key, fold_numbers)
     return PreparedData(data.name, key, dataset.Y, dataset.label_names, fold_numbers, tuple(cells))
 

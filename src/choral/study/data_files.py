@@ -65,6 +65,8 @@ def _label_names(names: tuple[str, ...], labels: Any, path: Path) -> set[str]:
     if isinstance(labels, str) or not isinstance(labels, Sequence) or not labels:
         raise ValueError(f"labels of {path} must be a number or a list of columns; got {labels!r}.")
     for name in labels:
+        if list(labels).count(name) > 1:
+            raise ValueError(f"labels of {path} must be distinct; {name!r} comes twice.")
         if name not in names:
             raise ValueError(f"{path} has no column {name!r}{did_you_mean(str(name), names)}")
     return set(labels)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from choral._text import did_you_mean
@@ -53,7 +54,8 @@ class Keys:
         self._asked.append(key)
         if key not in self._values:
             if default is REQUIRED:
-                raise ValueError(f"the key {key!r} is missing")
+                near = get_close_matches(key, self._values, n=1)
+                raise ValueError(f"the key {key!r} is missing{f'; is it {near[0]!r}?' if near else ''}")
             return default
         value = self._values[key]
         kinds = kind if isinstance(kind, tuple) else (kind,)
@@ -69,6 +71,8 @@ class Keys:
 
     def take_tables(self, key: str) -> list["Keys"]:
         """A list of tables inside this one."""
+        if isinstance(self._values.get(key), dict):
+            raise ValueError(f"{key} must be a list of tables: write [[{key}]]")
         values = self.take(key, list)
         for value in values:
             if not isinstance(value, dict):

@@ -24,34 +24,43 @@ class StudyData:
     ----------
     name : str
         What it is called in tables and figures.
-    source : Dataset, or callable that returns one
-        A function is called when the study begins, and again when its cells are run: it must return the same data. It
-        may also return a pair (X, Y).
+    source : Dataset, pair (X, Y), or callable that returns either
+        A function is called when the study begins, and again when its cells are run: it must return the same data.
     folds : array-like of shape (n_rows,) or (n_repeats, n_rows), optional
         In which fold each row is tested, 0, 1, ...; unless given, the split of the plan says so.
     """
 
     name: str
-    source: Dataset | Callable[[], Any]
+    source: Dataset | tuple[Any, Any] | Callable[[], Any]
     folds: Any = None
 
     def __post_init__(self) -> None:
         _check_name("a data set", self.name)
-        if not isinstance(self.source, Dataset) and not callable(self.source):
-            raise TypeError(f"the source of {self.name} must be a Dataset or a function; got {self.source!r}.")
+        if not isinstance(self.source, Dataset | tuple) and not callable(self.source):
+            kind = type(self.source).__name__
+            raise TypeError(f"the source of {self.name} must be a Dataset, a pair (X, Y) or a function; got {kind}.")
         if self.folds is not None:
             object.__setattr__(self, "folds", check_folds(self.folds))
 
     def load(self) -> Dataset:
         """The data set, labels checked."""
-        found = self.source if isinstance(self.source, Dataset) else self.source()
-        if not isinstance(found, Dataset):
-            found = _dataset_of_pair(self.name, found)
+        found = self._call() if callable(self.source) else self.source
+        found = found if isinstance(found, Dataset) else _dataset_of_pair(self.name, found)
         if found.X.shape[0] != len(found.Y):
             raise ValueError(f"{self.name} has {found.X.shape[0]} rows of features and {len(found.Y)} of labels.")
         if self.folds is not None and self.folds.shape[1] != len(found.Y):
             raise ValueError(f"{self.name} has {len(found.Y)} rows, its folds are given for {self.folds.shape[1]}.")
         return found
+
+    def _call(self) -> Any:
+        try:
+            return self.source()  # type: ignore[operator]
+        except (OSError, ModuleNotFoundError):
+            raise  # which say what is missing
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from error
+        except Exception as error:  # a function of the user's, where anything may go wrong
+            raise ValueError(f"{self.name}: its source failed, {type(error).__name__}: {error}.") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +89,7 @@ class StudyLearner:
         _check_name("a learner", self.name)
         if not (hasattr(self.estimator, "fit") and hasattr(self.estimator, "get_params")):
             raise TypeError(f"the estimator of {self.name} must have fit and get_params; got {self.estimator!r}.")
-        if self.threshold is not None:
-            check_threshold(self.threshold)
+        _check_probability(self.threshold)
 
     @property
     def seed_parameters(self) -> list[str]:
@@ -135,6 +143,7 @@ class Plan:
     text: str | None = None
 
     def __post_init__(self) -> None:
+        _check_name("a study", self.title)
         for what in ("datasets", "learners", "seeds"):
             values = tuple(getattr(self, what))
             if not values:
@@ -160,8 +169,7 @@ class Plan:
             raise ValueError("learners must hold at least one that is not the baseline.")
 
     def _check_thresholds(self) -> None:
-        if self.threshold is not None:
-            check_threshold(self.threshold)
+        _check_probability(self.threshold)
         given = [learner for learner in self.learners if learner.threshold is not None]
         if self.predictions == "soft" and (self.threshold is not None or given):
             raise ValueError("threshold makes predictions hard; it does not go with predictions = 'soft'.")
@@ -198,6 +206,14 @@ class Plan:
 def _check_name(what: str, name: Any) -> None:
     if not isinstance(name, str) or not name.strip():
         raise ValueError(f"the name of {what} must be text that is not empty; got {name!r}.")
+    if not name.isprintable():
+        raise ValueError(f"the name of {what} must not hold line breaks or other control characters; got {name!r}.")
+
+
+def _check_probability(threshold: float | None) -> None:
+    """Refuse a threshold that no probability, or every one, reaches."""
+    if threshold is not None and not 0 < check_threshold(threshold) <= 1:
+        raise ValueError(f"threshold must lie above 0, and be at most 1; got {threshold}.")
 
 
 def _check_distinct(what: str, names: Any) -> None:
@@ -218,7 +234,7 @@ def _check_parameters(family: str, parameters: Any) -> None:
 
 def _dataset_of_pair(name: str, found: Any) -> Dataset:
     if not isinstance(found, tuple) or len(found) != 2:
-        raise TypeError(f"the source of {name} must return a Dataset or a pair (X, Y); got {type(found).__name__}.")
+        raise ValueError(f"the source of {name} must be or return a Dataset or (X, Y); got {type(found).__name__}.")
     X, Y = check_matrix("X", found[0]), check_matrix("Y", found[1])
     Y = Y.toarray() if hasattr(Y, "toarray") else Y
     if not np.isin(Y, (0, 1)).all():

@@ -52,9 +52,10 @@ def read_plan(plan: str | os.PathLike[str]) -> Plan:
         return parse_plan(text, path.name, Path())
     path = Path(plan)
     if path.suffix != ".toml":
-        raise ValueError(f"a plan is one of {', '.join(READY)}, or a file that ends in .toml; got {str(plan)!r}.")
+        known = f"a plan is one of {', '.join(READY)}, or a file that ends in .toml; got {str(plan)!r}"
+        raise ValueError(f"{known}{did_you_mean(str(plan), READY)}")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors put a mark at the beginning
     except OSError as error:
         raise type(error)(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
@@ -115,13 +116,15 @@ def _from_file(keys: Keys, name: str, folder: Path) -> Any:
         raise ValueError(f"path: must end in {', '.join(SUFFIXES)}; got {path.name!r}")
     if not path.is_file():
         raise ValueError(f"path: there is no file {path}")
-    if isinstance(labels, str):
-        labels = folder / labels
+    if isinstance(labels, str) and is_arff(path.name):
+        labels = folder / labels  # a header in XML
     return partial(read_dataset, path, labels)
 
 
 def _from_call(keys: Keys, name: str, folder: Path) -> Any:
     path = keys.take("call", str)
+    if ":" not in path and "." not in path and path not in datasets.__all__:
+        raise ValueError(f"call: choral.datasets has no {path!r}{did_you_mean(path, datasets.__all__)}")
     function = getattr(datasets, path) if path in datasets.__all__ else import_object(path)
     if not callable(function):
         raise ValueError(f"call: {path} must be a function; got {function!r}")

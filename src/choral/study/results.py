@@ -4,11 +4,12 @@ import os
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from choral._kernels.pairs import row_slices
+from choral._text import did_you_mean
 from choral.curves import LossCurve, PairwiseCurve
 from choral.measures.families import get_family
 from choral.profiles import ErrorProfile
@@ -115,7 +116,17 @@ class Results:
 
     def cells(self, dataset: str) -> list[Cell]:
         """All cells of a data set."""
-        return [Cell(dataset, *numbers) for numbers in self._datasets[dataset]["cells"]]
+        return [Cell(dataset, *numbers) for numbers in self._about(dataset)["cells"]]
+
+    def _about(self, dataset: str) -> dict[str, Any]:
+        if dataset not in self._datasets:
+            raise ValueError(f"there is no data set {dataset!r}{did_you_mean(dataset, self.datasets)}")
+        return self._datasets[dataset]
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells, done or not."""
+        return sum(len(self._about(dataset)["cells"]) for dataset in self.datasets)
 
     def cell_profile(self, cell: Cell) -> ErrorProfile | None:
         """The errors of a cell; None where it has no result."""
@@ -135,7 +146,7 @@ class Results:
 
     def _stored_labels(self, dataset: str) -> StoredLabels:
         if dataset not in self._labels:
-            self._labels[dataset] = self._store.read_labels(self._datasets[dataset]["labels"])
+            self._labels[dataset] = self._store.read_labels(self._about(dataset)["labels"])
         return self._labels[dataset]
 
     def test_rows(self, cell: Cell) -> np.ndarray:
@@ -169,7 +180,7 @@ class Results:
 
     def parameters(self, dataset: str, family: str) -> np.ndarray:
         """The values of k or alpha on a data set."""
-        values = [float(value) for value in self._datasets[dataset]["parameters"][family]]
+        values = [float(value) for value in self._about(dataset)["parameters"][family]]
         return get_family(family).parameters(values, self.n_labels(dataset))
 
     def curve(self, dataset: str, learner: str, family: str) -> LossCurve:

@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 import choral
 from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
-from choral.study.cells import Cell, PreparedData, Task, load_again, make_task, prepare
+from choral.study.cells import FORMAT, Cell, PreparedData, Task, load_again, make_task, prepare
 from choral.study.child import Outcome
 from choral.study.plan import Plan
 from choral.study.results import Results
@@ -72,12 +72,14 @@ def run_study(
     (('BR', 'LP'), ())
     """
     store = Store(folder)
-    store.create()
+    store.check()
     prepared = []
     for done, data in enumerate(plan.datasets):
         progress(done, len(plan.datasets), f"reading {data.name}")
         prepared.append(prepare(plan, data))
-        store.write_labels(prepared[-1])
+    store.create()
+    for one in prepared:
+        store.write_labels(one)
     store.write_study(_describe(plan, prepared))
     Run(plan, store, prepared, progress).finish(n_jobs)
     return Results(folder)
@@ -147,6 +149,7 @@ def _in_words(outcome: Outcome) -> str:
 def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
     """The study in plain values: what `Results` needs to know without data or learners."""
     return {
+        "format": FORMAT,
         "title": plan.title,
         "created": datetime.now().isoformat(timespec="seconds"),
         "predictions": plan.predictions,

@@ -34,6 +34,8 @@ class Split:
         check_count("folds", self.folds, least=2)
         check_count("repeats", self.repeats)
         check_count("seed", self.seed, least=0)
+        if not isinstance(self.stratify, bool):
+            raise ValueError(f"stratify must be True or False; got {self.stratify!r}.")
 
     def fold_numbers(self, Y: np.ndarray) -> np.ndarray:
         """The fold in which each row is tested, of shape (repeats, n_rows)."""

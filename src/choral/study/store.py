@@ -20,7 +20,7 @@ import numpy as np
 
 from choral._outputs import check_output
 from choral._text import printable
-from choral.study.cells import Cell, PreparedData
+from choral.study.cells import FORMAT, Cell, PreparedData
 from choral.study.child import Outcome
 
 STUDY = "study.json"
@@ -66,16 +66,21 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str]):
         self.folder = Path(folder)
 
+    def check(self) -> None:
+        """Refuse a folder that is somebody else's, before anything is made or read."""
+        if self.folder.is_dir() and not self._is_study:
+            raise FileExistsError(f"{self.folder} cannot be the folder of a study: it holds files, but no study.")
+
     def create(self) -> None:
         """Make the folder, or take up the study that is in it; what a killed study was writing is removed."""
+        self.check()
         try:
             for name in ("cells", "labels"):
-                if self.folder.is_dir() and not self._is_study:
-                    raise FileExistsError("it holds files, but no study")
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
             check_output(self.folder / STUDY)
         except OSError as error:
-            raise type(error)(f"{self.folder} cannot be the folder of a study: {error.strerror or error}.") from error
+            reason = str(error.strerror or error).rstrip(".")
+            raise type(error)(f"{self.folder} cannot be the folder of a study: {reason}.") from error
         for place in (self.folder, self.folder / "cells", self.folder / "labels"):
             for leftover in place.glob(".*.tmp"):
                 if _is_left_over(leftover.name):
@@ -95,13 +100,19 @@ class Store:
         path = self.folder / STUDY
         try:
             study = json.loads(path.read_bytes())
+            if study.get("format") != FORMAT:
+                raise ValueError("it was written by another version of choral")
             if missing := [key for key in ABOUT if key not in study]:
                 raise ValueError(f"it lacks {', '.join(missing)}")
             return study
         except FileNotFoundError:
             raise FileNotFoundError(f"{self.folder} holds no study: there is no {STUDY} in it.") from None
-        except (ValueError, TypeError) as error:
-            raise DamagedFile(f"{path} is damaged ({error}); run the study again, its finished cells stay.") from error
+        except (ValueError, TypeError, AttributeError) as error:
+            raise DamagedFile(
+                f"{path} cannot be read ({error}); run the study again, its finished cells stay."
+            ) from error
+        except NotADirectoryError as error:
+            raise NotADirectoryError(f"{self.folder} is no folder of a study.") from error
 
     def write_labels(self, prepared: PreparedData) -> None:
         """Keep the true labels of a data set and its split."""
