@@ -514,7 +514,14 @@ def test_names_in_downloads_are_no_formulas(browser, hostile, page_of):
     assert {row[2] for row in rows} == names | {"constructor"}
 
 
-@pytest.mark.parametrize("which", ["study", "hostile", "one"])
+@pytest.fixture(scope="session")
+def long_names():
+    """Names of 200 characters without a break."""
+    skills = {f"{letter * 200}": skill for letter, skill in zip("ABC", STUDY.values(), strict=False)}
+    return make_contents(skills, (("d" * 200, 3), ("e" * 200, 4)))
+
+
+@pytest.mark.parametrize("which", ["study", "hostile", "one", "long_names"])
 def test_a_phone_needs_no_sideways_scrolling(browser, request, page_of, which):
     browser.open(page_of(request.getfixturevalue(which)), size=PHONE)
     assert browser.script("return [innerWidth, document.documentElement.scrollWidth]") == [PHONE[0], PHONE[0]]

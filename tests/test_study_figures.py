@@ -188,12 +188,12 @@ def test_file_names_are_distinct_and_portable(keys):
     for stem in stems.values():
         assert re.fullmatch(r"[\w-]+", stem)
         assert len(stem.encode()) < 200
-        assert len(stem) < 110
 
 
 def test_a_name_keeps_its_letters():
     assert slug("EPCT_2 (10 trees)") == "EPCT_2-10-trees"
-    assert slug("x" * 100) == "x" * 40
+    assert slug("x" * 100) == "x" * 60
+    assert slug("模" * 100) == "模" * 20  # of three bytes each
     assert slug("") == slug("../..") == "unnamed"
 
 
