@@ -59,6 +59,13 @@ LOSSES = [
     partial(choral.covering_loss, label_sets=[(0, 1), (2,)]),
     choral.f_loss,
 ]
+
+
+def loss_name(loss):
+    """The same in every process: what str() says of a function is its address."""
+    return f"{loss.func.__name__}-{loss.keywords}" if isinstance(loss, partial) else loss.__name__
+
+
 hard = arrays(np.uint8, (5, N_LABELS), elements=st.integers(0, 1))
 soft = arrays(float, (5, N_LABELS), elements=st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0]))
 
@@ -179,7 +186,7 @@ def test_the_f_loss_does_not_round_beyond_one():
     assert choral.f_loss([[0, 0, 0, 0]], np.full((1, 4), 0.6505318)) == 1
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=loss_name)
 @given(y_true=hard, y_pred=soft)
 def test_losses_lie_in_the_unit_interval_and_vanish_on_the_truth(loss, y_true, y_pred):
     rows = loss(y_true, y_pred, reduction="none")
@@ -244,8 +251,8 @@ CONTAINERS = [
 ]
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize("wrap", CONTAINERS, ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=loss_name)
+@pytest.mark.parametrize("wrap", CONTAINERS)
 def test_every_container_gives_the_same_loss_on_either_side(loss, wrap):
     y_true, y_pred = random_labels(5)
     before = y_true.copy(), y_pred.copy()
@@ -256,7 +263,7 @@ def test_every_container_gives_the_same_loss_on_either_side(loss, wrap):
     np.testing.assert_array_equal((y_true, y_pred), before)  # the caller's data is never changed
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=loss_name)
 @pytest.mark.parametrize(
     "wrap", [sp.csr_matrix, sp.csc_array, np.asfortranarray, partial(np.asarray, dtype=np.float32)]
 )
