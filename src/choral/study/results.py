@@ -1,30 +1,26 @@
 """Results: what a study found, read from its folder; no data, no learners needed."""
 
 import os
-from collections.abc import Iterator
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from choral._kernels.pairs import row_slices
 from choral._text import did_you_mean
 from choral.curves import LossCurve, PairwiseCurve
 from choral.measures.families import get_family
 from choral.profiles import ErrorProfile
-from choral.row_losses import row_losses
 from choral.stats import (
     Band,
     RankComparison,
-    Rows,
     bootstrap_band,
-    bootstrap_means,
     compare_ranks,
     corrected_resampled_t,
     holm,
 )
 from choral.study.cells import Cell
+from choral.study.resampling import bootstrap_losses, fold_losses
 from choral.study.store import DamagedFile, Store, StoredLabels
 from choral.study.tables import PLACES, Table, crossings, differences, losses, ranks, slopes, wins
 
@@ -114,9 +110,10 @@ class Results:
             return None
         return None if stored is None else ErrorProfile.from_dict(stored.profile)
 
-    def cells(self, dataset: str) -> list[Cell]:
-        """All cells of a data set."""
-        return [Cell(dataset, *numbers) for numbers in self._about(dataset)["cells"]]
+    def cells(self, dataset: str, learner: str | None = None) -> list[Cell]:
+        """All cells of a data set, or those of one learner."""
+        cells = (Cell(dataset, *numbers) for numbers in self._about(dataset)["cells"])
+        return [cell for cell in cells if learner in (None, cell.learner)]
 
     def _about(self, dataset: str) -> dict[str, Any]:
         if dataset not in self._datasets:
@@ -165,13 +162,18 @@ class Results:
 
     def finished(self, dataset: str) -> tuple[str, ...]:
         """The learners whose cells on a data set are all done."""
-        lacking = {cell.learner for cell in self.cells(dataset) if self._profiles[cell] is None}
-        return tuple(learner for learner in self.learners if learner not in lacking)
+        self._about(dataset)
+        return tuple(learner for learner in self.learners if (dataset, learner) not in self._lacking)
+
+    @cached_property
+    def _lacking(self) -> set[tuple[str, str]]:
+        """Data sets and learners of cells that have no result."""
+        return {(cell.dataset, cell.learner) for cell, profile in self._profiles.items() if profile is None}
 
     def profile(self, dataset: str, learner: str) -> ErrorProfile:
         """The errors of a learner in all test rows of a data set."""
         self._check_finished(dataset, learner)
-        profiles = [self._profiles[cell] for cell in self.cells(dataset) if cell.learner == learner]
+        profiles = [self._profiles[cell] for cell in self.cells(dataset, learner)]
         return sum(filter(None, profiles), start=ErrorProfile(self.n_labels(dataset)))
 
     def n_labels(self, dataset: str) -> int:
@@ -216,8 +218,8 @@ class Results:
 
     def differences(self, dataset: str, family: str) -> dict[tuple[str, str], PairDifference]:
         """All pairs of competitors on a data set, with paired intervals and tests along the curve."""
-        samples, folds = self._bootstrap(dataset, family), self._fold_losses(dataset, family)
-        curves = self.curves(dataset, family)
+        samples, curves = self._bootstrap(dataset, family), self.curves(dataset, family)
+        folds = {learner: fold_losses(self, dataset, learner, family) for learner in curves}
         found = {}
         for (i, first), (j, second) in combinations(enumerate(curves), 2):
             if self.baseline not in (first, second):
@@ -226,6 +228,16 @@ class Results:
                 estimate = curves[second].losses - curves[first].losses
                 found[first, second] = PairDifference(estimate, *band, holm(test.pvalue))
         return found
+
+    def _bootstrap(self, dataset: str, family: str) -> np.ndarray:
+        """Losses in bootstrap samples, made once."""
+        if (dataset, family) not in self._samples:
+            self._samples[dataset, family] = bootstrap_losses(self, dataset, family)
+        return self._samples[dataset, family]
+
+    def _test_share(self, dataset: str) -> float:
+        """The number of test rows as a share of the training rows."""
+        return 1 / int(self._stored_labels(dataset).fold_numbers.max())
 
     def places(self, family: str) -> dict[str, float]:
         """Where learners are compared over data sets: ends and middle of the axis, as far as all curves reach."""
@@ -278,59 +290,6 @@ class Results:
     def _check_finished(self, dataset: str, learner: str) -> None:
         if learner not in self.finished(dataset):
             raise ValueError(f"{learner} has not finished on {dataset}; see failures().")
-
-    def _test_share(self, dataset: str) -> float:
-        """The number of test rows as a share of the training rows."""
-        return 1 / int(self._stored_labels(dataset).fold_numbers.max())
-
-    def _fold_losses(self, dataset: str, family: str) -> dict[str, np.ndarray]:
-        """Losses by fold, of shape (n_repeats * n_folds, n_parameters), for learners that finished; seeds averaged."""
-        parameters = self.parameters(dataset, family)
-        found = {}
-        for learner in self.finished(dataset):
-            of_fold: dict[tuple[int, int], list[np.ndarray]] = {}
-            for cell in self.cells(dataset):
-                if cell.learner == learner:
-                    losses = self._profiles[cell].losses(family, parameters)  # type: ignore[union-attr]
-                    of_fold.setdefault((cell.repeat, cell.fold), []).append(losses)
-            found[learner] = np.array([np.mean(seeds, axis=0) for _, seeds in sorted(of_fold.items())])
-        return found
-
-    def _bootstrap(self, dataset: str, family: str) -> np.ndarray:
-        """Losses in bootstrap samples, of shape (n_bootstrap, n_finished, n_parameters); the same rows for all."""
-        if not self.finished(dataset):
-            return np.zeros((self.n_bootstrap, 0, len(self.parameters(dataset, family))))
-        if (dataset, family) not in self._samples:
-            means = bootstrap_means(self._row_blocks(dataset, family), self.n_bootstrap, np.random.default_rng(0))
-            shape = self.n_bootstrap, len(self.finished(dataset)), len(self.parameters(dataset, family))
-            self._samples[dataset, family] = means.reshape(shape)
-        return self._samples[dataset, family]
-
-    def _row_blocks(self, dataset: str, family: str) -> Iterator[Rows]:
-        """Rows of a data set with their losses under each learner and parameter, averaged over repeats and seeds."""
-        Y, _ = self.labels(dataset)
-        parameters = self.parameters(dataset, family)
-        runs = {learner: self._runs(dataset, learner, Y) for learner in self.finished(dataset)}
-        n_columns = len(runs) * len(parameters)
-        for block in row_slices((len(Y), max(self.n_bootstrap, n_columns)), itemsize=1):
-            of_learners = [
-                np.mean(
-                    [row_losses(Y[block], run[block], get_family(family), parameters) for run in of_learner], axis=0
-                )
-                for of_learner in runs.values()
-            ]
-            n_rows = len(of_learners[0])
-            yield Rows(np.hstack(of_learners), np.ones(n_rows, dtype=np.int64), np.ones(n_rows))
-
-    def _runs(self, dataset: str, learner: str, Y: np.ndarray) -> list[np.ndarray]:
-        """Predictions for all rows, once for each seed and repeat."""
-        runs: dict[tuple[int, int], np.ndarray] = {}
-        for cell in self.cells(dataset):
-            if cell.learner == learner:
-                predictions = self.cell_predictions(cell)
-                run = runs.setdefault((cell.seed, cell.repeat), np.zeros(Y.shape, dtype=predictions.dtype))
-                run[self.test_rows(cell)] = predictions
-        return list(runs.values())
 
 
 def _reaches(curve: LossCurve, x: float) -> bool:
