@@ -1,6 +1,7 @@
 """Shared by all tests."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,12 @@ settings.register_profile(
 settings.load_profile("choral")
 
 SHARED = Path(__file__).parents[2] / "shared"
+
+
+def pytest_configure():
+    """A shell starts jobs in the background deaf to Ctrl-C, and so would be whatever the tests start and interrupt."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def beside(name, what):

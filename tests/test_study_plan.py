@@ -71,8 +71,8 @@ def learner_plan(lines):
 
 def test_every_key_of_a_plan_is_heard(write, tmp_path):
     (tmp_path / "own_learners.py").write_text(
-        "from sklearn.linear_model import Perceptron\n"
-        "class Own(Perceptron): pass\n"
+        "from sklearn.linear_model import LogisticRegression\n"
+        "class Own(LogisticRegression): pass\n"
         "def numbers(n_rows):\n"
         "    import numpy as np\n"
         "    return np.arange(2 * n_rows).reshape(-1, 2), np.arange(2 * n_rows).reshape(-1, 2) % 3 % 2\n"
@@ -787,3 +787,24 @@ def test_names_fit_on_a_line():
 def test_stratify_is_true_or_false():
     with pytest.raises(ValueError, match="stratify must be True or False; got 'x'."):
         Split(stratify="x")
+
+
+def test_scores_need_predict_proba():
+    class Hard(Stumps):
+        predict_proba = property()  # as scikit-learn has it where a part of a learner has none
+
+    message = "L has no predict_proba, which scores and thresholds need."
+    data = [StudyData("d", make_data)]
+    for options in ({"predictions": "soft"}, {"threshold": 0.5}):
+        with pytest.raises(ValueError, match=message):
+            Plan(data, [StudyLearner("L", Hard())], **options)
+    with pytest.raises(ValueError, match=message):
+        Plan(data, [StudyLearner("L", Hard(), threshold=0.5)])
+    Plan(data, [StudyLearner("L", Hard()), StudyLearner("M", Stumps(), threshold=0.5)])
+
+
+def test_values_of_k_beyond_the_labels_are_noted():
+    plan = Plan([StudyData("d", make_data)], learners(), families={"binomial": [1, 3, 4, 9]})
+    assert plan.notes("d", 3) == ["binomial: k = 4, 9 is beyond the 3 labels of d, left out."]
+    assert plan.notes("d", 9) == []
+    assert Plan([StudyData("d", make_data)], learners()).notes("d", 3) == []

@@ -29,7 +29,7 @@ def print_study(results: Results, written: list[Path]) -> None:
         print_table(_published_table(results))
     if results.study["claims"]:
         print_sentences(["", "The claims of the paper:", *_claims(results)])
-    print_sentences(["", *_failures(results), *_places(written)])
+    print_sentences(["", *results.study["notes"], *_failures(results), *_places(written)])
 
 
 def _summaries(results: Results) -> Iterator[RichTable]:

@@ -45,7 +45,7 @@ def study_contents(results: Results) -> dict[str, Any]:
             }
             for failure in results.failures()
         ],
-        "notes": _notes(results.confidence, results.n_bootstrap),
+        "notes": [*results.study["notes"], *_notes(results.confidence, results.n_bootstrap)],
         "plan": results.study["plan"],
         "versions": results.study["versions"],
     }

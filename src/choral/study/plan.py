@@ -173,6 +173,11 @@ class Plan:
         given = [learner for learner in self.learners if learner.threshold is not None]
         if self.predictions == "soft" and (self.threshold is not None or given):
             raise ValueError("threshold makes predictions hard; it does not go with predictions = 'soft'.")
+        if self.predictions == "soft" or self.threshold is not None:
+            given = list(self.learners)
+        for learner in given:
+            if not hasattr(learner.estimator, "predict_proba"):
+                raise ValueError(f"{learner.name} has no predict_proba, which scores and thresholds need.")
 
     @property
     def baseline(self) -> str | None:
@@ -185,6 +190,15 @@ class Plan:
         if values is not None and family == "binomial":
             values = [k for k in values if k <= n_labels] or [n_labels]
         return get_family(family).parameters(values, n_labels)
+
+    def notes(self, name: str, n_labels: int) -> list[str]:
+        """What is not done on a data set of this name and number of labels, though the plan asks for it."""
+        beyond = [f"{k:g}" for k in self.families.get("binomial") or () if k > n_labels]
+        return (
+            [f"binomial: k = {', '.join(beyond)} is beyond the {n_labels} labels of {name}, left out."]
+            if beyond
+            else []
+        )
 
     def fold_numbers(self, data: StudyData, Y: np.ndarray) -> np.ndarray:
         """The fold in which each row is tested, of shape (repeats, n_rows)."""

@@ -167,6 +167,7 @@ def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
             }
             for data in prepared
         ],
+        "notes": [note for data in prepared for note in plan.notes(data.name, data.Y.shape[1])],
         "plan": plan.text,
         "versions": _versions(),
     }

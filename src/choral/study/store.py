@@ -26,7 +26,7 @@ from choral.study.child import Outcome
 STUDY = "study.json"
 ABOUT = (  # what results need to know
     *("title", "created", "predictions", "baseline", "families", "learners", "datasets"),
-    *("claims", "published", "plan", "versions"),
+    *("claims", "published", "notes", "plan", "versions"),
 )
 OURS = {"cells", "labels", "log.txt"}  # all that is there before study.json is
 DAMAGES = (ValueError, KeyError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error)
