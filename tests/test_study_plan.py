@@ -124,6 +124,7 @@ def test_every_key_of_a_plan_is_heard(write, tmp_path):
     [[learners]]
     name = "votes"
     learner = "sklearn.ensemble:VotingClassifier"
+    parameters.voting = "soft"
     parameters.estimators = [
         ["tree", { learner = "sklearn.tree:DecisionTreeClassifier" }],
         ["own", { learner = "PrunedTreeClassifier" }],
