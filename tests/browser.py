@@ -59,6 +59,8 @@ class Browser:
         )
         self.messages(), self.requests()
         self.driver.get(Path(path).as_uri())
+        ready = "return document.readyState === 'complete' && document.querySelector('main, body').innerText.length > 0"
+        self.wait(lambda: self.script(ready))  # on a busy machine a page may be told to be there before it is drawn
         self.opened = path, size, scheme
 
     def visit(self, path):

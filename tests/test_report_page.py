@@ -703,3 +703,17 @@ def test_a_real_study_shows_what_is_stored(browser, real_study, tmp_path):
             place = cells[0].dataset, learner
             assert found[*place, 1.0] == pytest.approx(hamming_loss(Y, predictions))
             assert found[*place, 3.0] == pytest.approx(zero_one_loss(Y, predictions))
+
+
+def test_a_baseline_far_off_is_hidden_at_first(browser, page_of):
+    skills = {"BR": (0.9, 0.02), "LP": (0.95, 0.02), "Default": (0.0, 0.6)}
+    contents = make_contents(skills)
+    browser.open(page_of(contents))
+    part = contents["datasets"][0]["families"]["binomial"]
+    assert min(part["curves"]["Default"]["losses"]) > max(part["curves"]["BR"]["losses"])
+    ticked = "return [...document.querySelectorAll('#curves .legend-box input')].map(each => each.checked)"
+    assert browser.script(ticked) == [True, True, False]
+    ranked_names = "return document.querySelector('#curves .ranking').innerText"
+    assert "Default" not in browser.script(ranked_names)
+    browser.script("document.querySelectorAll('#curves .legend-box input')[2].click()")
+    assert "Default" in browser.script(ranked_names)

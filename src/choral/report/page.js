@@ -360,6 +360,12 @@
     return values[right - 1] + share * (values[right] - values[right - 1]);
   };
 
+  /** Whether a baseline is worse everywhere than all others anywhere: shown, it would squeeze their curves into one. */
+  const isFarOff = (baseline, curves) => {
+    const others = models.filter((name) => name in curves).flatMap((name) => curves[name].losses);
+    return baseline in curves && others.length > 0 && Math.min(...curves[baseline].losses) > Math.max(...others);
+  };
+
   /** What the two ends of a curve are called: losses where it reaches them, else parameters. */
   const endsOf = (name, dataset) => {
     const { parameters } = dataset.families[name];
@@ -557,7 +563,8 @@
   // ---------------------------------------------------------------- curves of one data set
 
   const curvesView = (place) => {
-    const state = { family: DATA.families[0], dataset: DATA.datasets[0], share: 0, bands: true, hidden: new Set() };
+    const state = { family: DATA.families[0], dataset: DATA.datasets[0], share: 0, bands: true };
+    state.hidden = new Set(isFarOff(DATA.baseline, state.dataset.families[state.family].curves) ? [DATA.baseline] : []);
     const family = () => state.dataset.families[state.family];
     const present = () => DATA.learners.filter((name) => name in family().curves);
     const at = (parameter) => `${SYMBOLS[state.family]} = ${parameterText(parameter)}`;
