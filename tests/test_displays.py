@@ -785,3 +785,16 @@ def test_a_page_refuses_what_does_not_belong_on_it(plt):
         PairGridDisplay({("A", "B"): {"x": curve([0.1])}})
     with pytest.raises(TypeError, match="figure must be a matplotlib Figure; got Axes"):
         PairGridDisplay(all_pairs(["A", "B"])).plot(plt.subplots()[1])
+
+
+def test_a_model_looks_alike_where_others_are_missing(plt):
+    curves = {name: LossCurve("binomial", [1, 2], [0.1, 0.2], n_labels=2) for name in ("BR", "CC", "LP", "nothing")}
+    order = ("BR", "CC", "LP")
+    whole = LossCurveDisplay.from_curves(curves, baseline="nothing", order=order).plot()
+    some = {name: curves[name] for name in ("LP", "nothing")}
+    part = LossCurveDisplay.from_curves(some, baseline="nothing", order=order).plot()
+    assert part.lines_[0].get_color() == whole.lines_[2].get_color() != whole.lines_[0].get_color()
+    assert part.lines_[0].get_marker() == whole.lines_[2].get_marker()
+    assert part.lines_[1].get_color() == whole.lines_[3].get_color()  # the baseline is grey
+    with pytest.raises(ValueError, match="order must hold the names of all curves; it lacks 'LP'."):
+        LossCurveDisplay.from_curves(curves, baseline="nothing", order=("BR", "CC"))

@@ -36,6 +36,9 @@ class LossCurveDisplay:
         out, a sequence has None for them.
     baseline : str, optional
         The name of a curve to draw as a dashed grey line.
+    order : sequence of str, optional
+        Names whose places decide on colours and markers: so a model looks alike in several figures, also where others
+        are missing. Without it, styles go on from curve to curve.
 
     Attributes
     ----------
@@ -69,12 +72,14 @@ class LossCurveDisplay:
         *,
         bands: Bands | None = None,
         baseline: str | None = None,
+        order: Sequence[str] | None = None,
     ):
         self.curves = check_curves(curves)
         self.names = tuple(curve.name or f"curve {i}" for i, curve in enumerate(self.curves, start=1))
         if baseline is not None and baseline not in self.names:
             raise ValueError(f"baseline must be one of {', '.join(map(repr, self.names))}; got {baseline!r}.")
         self.baseline = baseline
+        self.order = _check_order(order, self.names, baseline)
         self.bands = _check_bands(_in_order(bands, self.names), self.curves)
 
     @classmethod
@@ -84,13 +89,14 @@ class LossCurveDisplay:
         *,
         bands: Bands | None = None,
         baseline: str | None = None,
+        order: Sequence[str] | None = None,
     ) -> "LossCurveDisplay":
         """A display of one curve, of several, or of a mapping from names to curves."""
         if isinstance(curves, LossCurve):
             curves = [curves]
         elif isinstance(curves, Mapping):
             curves = [replace(curve, name=name) for name, curve in curves.items()]
-        return cls(list(curves), bands=bands, baseline=baseline)
+        return cls(list(curves), bands=bands, baseline=baseline, order=order)
 
     @classmethod
     def from_predictions(
@@ -161,7 +167,23 @@ class LossCurveDisplay:
 
     def _looks(self, ax: "Axes", line_kwargs: dict[str, Any]) -> list[dict[str, Any]]:
         looks, line_kwargs = next_looks(ax), style.line_properties(line_kwargs)
-        return [{**(style.BASELINE if name == self.baseline else next(looks)), **line_kwargs} for name in self.names]
+        found = []
+        for name in self.names:
+            if name == self.baseline:
+                look = style.BASELINE
+            else:
+                look = next(looks) if self.order is None else style.line_style(self.order.index(name))
+            found.append({**look, **line_kwargs})
+        return found
+
+
+def _check_order(order: Sequence[str] | None, names: tuple[str, ...], baseline: str | None) -> list[str] | None:
+    if order is None:
+        return None
+    for name in names:
+        if name not in order and name != baseline:
+            raise ValueError(f"order must hold the names of all curves; it lacks {name!r}.")
+    return list(order)
 
 
 def check_curves(curves: Sequence[LossCurve]) -> tuple[LossCurve, ...]:

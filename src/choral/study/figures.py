@@ -151,7 +151,8 @@ def _draw_curves(results: "Results", dataset: str, family: str) -> "Figure | Non
     if not curves:
         return None
     baseline = results.baseline if results.baseline in curves else None
-    display = LossCurveDisplay.from_curves(curves, bands=results.bands(dataset, family), baseline=baseline)
+    bands, order = results.bands(dataset, family), results.competitors  # a learner looks alike in all figures
+    display = LossCurveDisplay.from_curves(curves, bands=bands, baseline=baseline, order=order)
     ax = display.plot(_axes(CURVES, dataset)).ax_
     return _with_legend(ax.figure.figure, ax.get_legend())
 
