@@ -58,7 +58,7 @@ def stratified_folds(Y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
 
     Rows with the label that fewest of the rows left have go, one by one, to the fold that lacks most of that label; of
     equal ones to the fold that lacks most rows. Rows without labels fill up the folds. Own code: scikit-learn has none
-    for several labels, and the packages that do have no maintainer.
+    for several labels, and a page of code is not worth a dependency.
 
     Parameters
     ----------
