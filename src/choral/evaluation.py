@@ -118,14 +118,14 @@ class Evaluation:
             "family": self.family,
             "n_rows": self.n_rows,
             "n_labels": self.n_labels,
-            "parameters": _plain(self.parameters),
+            "parameters": plain_numbers(self.parameters),
             "best": list(self.best),
             "baseline": self.baseline,
             "confidence": self.confidence,
             "models": {
                 name: {
                     "predictions": "hard" if self.profiles[name].is_hard else "soft",
-                    "losses": _plain(curve.losses),
+                    "losses": plain_numbers(curve.losses),
                     "summary": dict(zip(summary.columns, summary.rows[name], strict=True)),
                     "difference_to_best": self.differences and _plain_fields(self.differences[name]),
                     "profile": self.profiles[name].to_dict(),
@@ -305,9 +305,9 @@ def _summary_columns(family: Family, parameters: np.ndarray, n_labels: int) -> d
 
 
 def _plain_fields(difference: Difference) -> dict[str, list]:
-    return {field: _plain(array) for field, array in difference._asdict().items()}
+    return {field: plain_numbers(array) for field, array in difference._asdict().items()}
 
 
-def _plain(array: np.ndarray) -> list:
-    """Numbers for JSON, which knows no infinity."""
+def plain_numbers(array: np.ndarray) -> list:
+    """Numbers for JSON, which knows no infinity: it is the text ``inf``."""
     return ["inf" if value == np.inf else value for value in array.tolist()]

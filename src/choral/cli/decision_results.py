@@ -8,6 +8,7 @@ import numpy as np
 
 from choral.curves import LossCurve
 from choral.decisions import BayesCurve, LabelDistribution, expected_curve
+from choral.evaluation import plain_numbers
 
 
 class Mode(NamedTuple):
@@ -81,14 +82,13 @@ class Decisions:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON, which knows no infinity."""
-        parameters = self.optimal.parameters.tolist()
         return {
             "family": self.optimal.family,
             "n_rows": self.n_rows,
             "n_labelsets": self.distribution.n_labelsets,
             "n_labels": self.distribution.n_labels,
             "labels": self.labels,
-            "parameters": ["inf" if parameter == np.inf else parameter for parameter in parameters],
+            "parameters": plain_numbers(self.optimal.parameters),
             "predictions": self.predictions.tolist(),
             "risk": self.risks.tolist(),
             "exact": self.exact.tolist(),

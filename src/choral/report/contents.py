@@ -9,7 +9,7 @@ import numpy as np
 
 from choral import __version__
 from choral.curves import LossCurve, PairwiseCurve
-from choral.evaluation import Evaluation
+from choral.evaluation import Evaluation, plain_numbers
 from choral.stats import Band, RankComparison
 from choral.study.answers import answer
 from choral.study.claims import judge_claims
@@ -120,7 +120,7 @@ def _family(
 ) -> dict[str, Any]:
     some = next(iter(curves.values()), None)
     return {
-        "parameters": ["inf" if value == np.inf else value for value in parameters.tolist()],
+        "parameters": plain_numbers(parameters),
         "x": [] if some is None else [min(float(x), 2.0) for x in some.x],  # JSON knows no infinity
         "curves": {name: _curve(curve, bands.get(name)) for name, curve in curves.items()},
         "pairs": pairs,
@@ -144,7 +144,7 @@ def _pair(pair: PairwiseCurve, difference: Any) -> dict[str, Any]:
     return {
         "first": first,
         "second": second,
-        "crossings": ["inf" if value == np.inf else value for value in pair.crossings().tolist()],
+        "crossings": plain_numbers(pair.crossings()),
         "difference": _rounded(difference.estimate),
         "lower": _rounded(difference.lower),
         "upper": _rounded(difference.upper),

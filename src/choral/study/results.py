@@ -1,9 +1,10 @@
 """Results: what a study found, read from its folder; no data, no learners needed."""
 
 import os
+from collections.abc import Callable
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from choral.study.resampling import bootstrap_losses, fold_losses
 from choral.study.store import DamagedFile, Store, StoredLabels
 from choral.study.tables import PLACES, Table, crossings, differences, losses, ranks, slopes, wins
 
+T = TypeVar("T")
 TABLES = (losses, wins, slopes, crossings, differences, ranks)
 
 
@@ -85,13 +87,16 @@ class Results:
         self.learners: tuple[str, ...] = tuple(self.study["learners"])
         self._datasets = {data["name"]: data for data in self.study["datasets"]}
         self.datasets: tuple[str, ...] = tuple(self._datasets)
-        self._labels: dict[str, StoredLabels] = {}
-        self._curves: dict[tuple[str, str, str], LossCurve] = {}
-        self._samples: dict[tuple[str, str], np.ndarray] = {}
-        self._ranks: dict[tuple[str, float], RankComparison] = {}
+        self._known: dict[tuple, Any] = {}
 
     def __repr__(self) -> str:
         return f"Results({self.title!r}, {len(self.datasets)} data sets, {len(self.learners)} learners)"
+
+    def _once(self, key: tuple, make: Callable[[], T]) -> T:
+        """What is made under a key, made the first time and kept."""
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
 
     @property
     def competitors(self) -> tuple[str, ...]:
@@ -142,9 +147,7 @@ class Results:
         return stored.Y, stored.label_names
 
     def _stored_labels(self, dataset: str) -> StoredLabels:
-        if dataset not in self._labels:
-            self._labels[dataset] = self._store.read_labels(self._about(dataset)["labels"])
-        return self._labels[dataset]
+        return self._once(("labels", dataset), lambda: self._store.read_labels(self._about(dataset)["labels"]))
 
     def test_rows(self, cell: Cell) -> np.ndarray:
         """Which rows of the data set a cell is tested on, as booleans."""
@@ -187,10 +190,10 @@ class Results:
 
     def curve(self, dataset: str, learner: str, family: str) -> LossCurve:
         """The loss of a learner on a data set along a family."""
-        if (dataset, learner, family) not in self._curves:
-            parameters = self.parameters(dataset, family)
-            self._curves[dataset, learner, family] = self.profile(dataset, learner).curve(family, parameters, learner)
-        return self._curves[dataset, learner, family]
+        return self._once(
+            ("curve", dataset, learner, family),
+            lambda: self.profile(dataset, learner).curve(family, self.parameters(dataset, family), learner),
+        )
 
     def curves(self, dataset: str, family: str) -> dict[str, LossCurve]:
         """The curves of the learners that finished on a data set."""
@@ -218,6 +221,9 @@ class Results:
 
     def differences(self, dataset: str, family: str) -> dict[tuple[str, str], PairDifference]:
         """All pairs of competitors on a data set, with paired intervals and tests along the curve."""
+        return self._once(("differences", dataset, family), lambda: self._compare_pairs(dataset, family))
+
+    def _compare_pairs(self, dataset: str, family: str) -> dict[tuple[str, str], PairDifference]:
         samples, curves = self._bootstrap(dataset, family), self.curves(dataset, family)
         folds = {learner: fold_losses(self, dataset, learner, family) for learner in curves}
         found = {}
@@ -231,9 +237,7 @@ class Results:
 
     def _bootstrap(self, dataset: str, family: str) -> np.ndarray:
         """Losses in bootstrap samples, made once."""
-        if (dataset, family) not in self._samples:
-            self._samples[dataset, family] = bootstrap_losses(self, dataset, family)
-        return self._samples[dataset, family]
+        return self._once(("bootstrap", dataset, family), lambda: bootstrap_losses(self, dataset, family))
 
     def _test_share(self, dataset: str) -> float:
         """The number of test rows as a share of the training rows."""
@@ -267,13 +271,14 @@ class Results:
                 "ranks compare at least two learners on at least two data sets where all of them finished; "
                 f"got {len(self.competitors)} and {len(self.complete_datasets)}."
             )
-        if (family, x) not in self._ranks:
-            losses = [
-                [self.loss_at(dataset, learner, family, x) for learner in self.competitors]
-                for dataset in self.complete_datasets
-            ]
-            self._ranks[family, x] = compare_ranks(losses, self.competitors, confidence=self.confidence)
-        return self._ranks[family, x]
+        return self._once(("ranks", family, x), lambda: self._compare_ranks(family, x))
+
+    def _compare_ranks(self, family: str, x: float) -> RankComparison:
+        losses = [
+            [self.loss_at(dataset, learner, family, x) for learner in self.competitors]
+            for dataset in self.complete_datasets
+        ]
+        return compare_ranks(losses, self.competitors, confidence=self.confidence)
 
     def ranks_or_none(self, family: str, x: float) -> RankComparison | None:
         """`rank_comparison`, or None where there are too few learners or data sets for it."""

@@ -11,6 +11,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 import choral
+from choral.evaluation import plain_numbers
 from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
 from choral.study.cells import FORMAT, Cell, PreparedData, Task, load_again, make_task, prepare
@@ -162,7 +163,9 @@ def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
             {
                 "name": data.name,
                 "labels": data.labels_key,
-                "parameters": {family: _plain(plan, family, data) for family in plan.families},
+                "parameters": {
+                    family: plain_numbers(plan.parameters(family, data.Y.shape[1])) for family in plan.families
+                },
                 "cells": [list(cell[1:]) for cell in data.cells],
             }
             for data in prepared
@@ -171,11 +174,6 @@ def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
         "plan": plan.text,
         "versions": _versions(),
     }
-
-
-def _plain(plan: Plan, family: str, data: PreparedData) -> list[Any]:
-    values = plan.parameters(family, data.Y.shape[1]).tolist()
-    return ["inf" if value == float("inf") else value for value in values]  # JSON knows no infinity
 
 
 def _versions() -> dict[str, str]:
