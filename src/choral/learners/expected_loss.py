@@ -1,0 +1,116 @@
+"""Any learner that says how probable labels are, made to minimise a loss of the user's choice."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from choral.decisions import IndependentLabels, LabelDistribution
+from choral.decisions.base import AnyMeasure, Distribution
+from choral.learners.base import seeded_clones
+from choral.learners.joint import JointClassifier
+from choral.learners.joint_forest import JointForest
+from choral.measures import SubsetMeasure
+from choral.scores import stack_proba
+
+SOURCES = ("auto", "distribution", "marginals", "ensemble")
+
+
+class ExpectedLossClassifier(JointClassifier):
+    """Predict what has the least expected loss, by the distribution of labels that another learner gives.
+
+    Fitted once, it serves every loss: ``predict(X, measure=...)`` and ``predict_curve(X, family)`` fit nothing.
+
+    Parameters
+    ----------
+    estimator : learner, optional
+        Of choral or scikit-learn; `JointForest` unless given. One that is fitted already goes in as
+        ``sklearn.frozen.FrozenEstimator(model)``.
+    measure : Measure or RelevanceMeasure, optional
+        The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
+    source : {"auto", "distribution", "marginals", "ensemble"}
+        What is asked of the learner: its ``predict_distribution``; its ``predict_proba``, with labels taken to be
+        independent; or the labels that the members of its ``estimators_`` predict, each a sample of the label set.
+        Auto takes the first of these that it has.
+    random_state : int, RandomState or None
+        For the learner.
+
+    Attributes
+    ----------
+    estimator_ : the fitted learner
+
+    Examples
+    --------
+    No label at all is the most probable label set here, though each label is more probable than not:
+
+    >>> from choral import HammingMeasure, SubsetMeasure
+    >>> from choral.learners import ExpectedLossClassifier, LabelPowerset
+    >>> X = [[0.0]] * 10
+    >>> Y = [[0, 0, 0]] * 3 + [[1, 1, 0]] * 2 + [[1, 0, 1]] * 2 + [[0, 1, 1]] * 2 + [[1, 1, 1]]
+    >>> model = ExpectedLossClassifier(LabelPowerset(), HammingMeasure()).fit(X, Y)
+    >>> model.predict([[0.0]]), model.predict([[0.0]], measure=SubsetMeasure())
+    (array([[0, 0, 0]], dtype=uint8), array([[0, 0, 0]], dtype=uint8))
+    """
+
+    estimator_: Any
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        measure: AnyMeasure | None = None,
+        *,
+        source: Literal["auto", "distribution", "marginals", "ensemble"] = "auto",
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.measure = measure
+        self.source = source
+        self.random_state = random_state
+
+    def fit(self, X: Any, Y: Any) -> "ExpectedLossClassifier":
+        """Fit the learner."""
+        X, Y = self._check_training(X, Y)
+        if self.source not in SOURCES:
+            raise ValueError(f"source must be one of {', '.join(map(repr, SOURCES))}; got {self.source!r}.")
+        (copy,) = seeded_clones(JointForest() if self.estimator is None else self.estimator, 1, self.random_state)
+        self.estimator_ = copy.fit(X, Y)
+        self._source()
+        return self
+
+    def _source(self) -> str:
+        """What the learner is asked; an error if it has nothing to say."""
+        has = {
+            "distribution": hasattr(self.estimator_, "predict_distribution"),
+            "marginals": hasattr(self.estimator_, "predict_proba"),
+            "ensemble": hasattr(self.estimator_, "estimators_"),
+        }
+        chosen = next((kind for kind, there in has.items() if there and self.source in ("auto", kind)), None)
+        if chosen is None:
+            wanted = {
+                "auto": "predict_distribution, predict_proba or estimators_",
+                "distribution": "predict_distribution",
+                "marginals": "predict_proba",
+                "ensemble": "estimators_",
+            }[self.source]
+            raise TypeError(f"estimator must have {wanted}; {type(self.estimator_).__name__} has not.")
+        return chosen
+
+    def _default_measure(self) -> AnyMeasure:
+        return SubsetMeasure() if self.measure is None else self.measure
+
+    def predict_distribution(self, X: Any) -> Distribution:
+        """What the learner says of the labels of each row, as a distribution."""
+        X = self._check_features(X)
+        source = self._source()
+        if source == "distribution":
+            return self.estimator_.predict_distribution(X)
+        if source == "marginals":
+            scores = stack_proba(self.estimator_.predict_proba(X), getattr(self.estimator_, "classes_", None))
+            return IndependentLabels(self._check_shape("predict_proba", scores, X.shape[0]))
+        votes = [np.asarray(member.predict(X)) for member in self.estimator_.estimators_]
+        votes = [self._check_shape("predict of each of estimators_", labels, X.shape[0]) for labels in votes]
+        return LabelDistribution.from_samples(np.stack(votes, axis=1))
+
+    def _check_shape(self, what: str, values: np.ndarray, n_rows: int) -> np.ndarray:
+        if values.shape != (n_rows, self.n_labels_):
+            raise ValueError(f"{what} must return the shape {(n_rows, self.n_labels_)}; got {values.shape}.")
+        return values

@@ -1,0 +1,254 @@
+r"""One joint distribution from what several models say of label sets: multiplied, with exponents that are learned.
+
+.. math:: p(y \mid x) \propto \prod_m s_m(y \mid x)^{b_m}
+
+over the candidate label sets of each row. Models that know labels one by one and models that know label sets meet here:
+good marginals of one are tied together by the dependence that the other has seen. Multiplied, not averaged: a label set
+that a model rules out stays unlikely.
+
+The exponents are those by which the distributions of rows that the models were not fitted on have the best score
+
+.. math:: S(p, y) = 2 \sum_c p(c) g(c, y) - \sum_{c, c'} p(c) \, p(c') \, g(c, c'),
+
+where g is what a prediction is worth under the binomial losses of all k together. That is proper: it is best in
+expectation for the true distribution, since g is the inner product of indicators of what a label set says about each
+set of k labels. For k = K it is the Brier score of label sets, for k = 1 that of each label. Likelihood did worse
+in decisions: it cares most for rows whose label set nobody could foresee.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import minimize
+
+from choral._kernels.words import count_differences, pack_words
+from choral.decisions import LabelDistribution
+from choral.decisions.base import Distribution
+from choral.decisions.label_weights import distinct_rows
+from choral.learners.candidates import UNCERTAIN_LABELS, Candidates, find_labelsets
+
+FLOOR = 1e-4  # no model is surer than this of a label
+FITTED_CANDIDATES = 64  # of each row, by equal exponents: the rest hardly counts
+MOST_CANDIDATES = 512  # of each row in predictions
+IMPOSSIBLE = 50.0  # the logarithm of a candidate that is none
+NEGLIGIBLE = 1e-6  # of the probability of the best candidate
+LARGEST_EXPONENT = 4.0
+PULL = 0.1  # towards equal exponents, in rows: nothing but where models say the same
+BLOCK_ENTRIES = 1 << 21  # candidates of all rows that are looked at at a time
+
+
+class Evidence(Protocol):
+    """What a model says of the label sets of each row, up to a constant."""
+
+    log_odds: np.ndarray | None  # of each label, (n_rows, n_labels), where it knows them
+
+    def __getitem__(self, rows: Any, /) -> "Evidence":
+        """The same of some rows."""
+
+    def scores(self, candidates: Candidates) -> np.ndarray:
+        """Logarithms, of shape (n_rows, n_seen + n_others)."""
+
+
+class MarginalEvidence:
+    """A model of each label by itself: the product of its probabilities."""
+
+    log_odds: np.ndarray | None
+
+    def __init__(self, marginals: np.ndarray):
+        self.marginals = marginals.clip(FLOOR, 1 - FLOOR)
+        self.log_odds = self._log_odds = np.log(self.marginals) - np.log1p(-self.marginals)
+
+    def __getitem__(self, rows: Any) -> "MarginalEvidence":
+        return MarginalEvidence(self.marginals[rows])
+
+    def scores(self, candidates: Candidates) -> np.ndarray:
+        seen = self._log_odds @ candidates.seen.T.astype(float)
+        others = np.matmul(candidates.others.astype(float), self._log_odds[:, :, np.newaxis])[..., 0]
+        return np.hstack([seen, others]) + np.log1p(-self.marginals).sum(axis=1, keepdims=True)
+
+
+class JointEvidence:
+    """A model of label sets, mixed with the product of its marginals so that no label set is impossible."""
+
+    log_odds: np.ndarray | None
+
+    def __init__(self, labelsets: np.ndarray, weights: Any, smoothing: float):
+        self.labelsets, self.weights, self.smoothing = labelsets, weights, smoothing
+        self._product = MarginalEvidence(np.asarray(weights @ labelsets.astype(float)))
+        self.log_odds = self._product.log_odds
+
+    def __getitem__(self, rows: Any) -> "JointEvidence":
+        return JointEvidence(self.labelsets, self.weights[rows], self.smoothing)
+
+    def scores(self, candidates: Candidates) -> np.ndarray:
+        n_seen, (n_rows, n_others, n_labels) = len(candidates.seen), candidates.others.shape
+        weights = self.weights.toarray() if sp.issparse(self.weights) else self.weights
+        of_candidates = np.zeros((n_rows, n_seen + n_others))
+        places = find_labelsets(candidates.seen, self.labelsets)
+        of_candidates[:, :n_seen][:, places >= 0] = weights[:, places[places >= 0]]
+        places = find_labelsets(candidates.others.reshape(-1, n_labels), self.labelsets).reshape(n_rows, n_others)
+        known = np.take_along_axis(weights, places.clip(0), axis=1)
+        of_candidates[:, n_seen:] = np.where(places >= 0, known, 0)
+        product = self._product.scores(candidates)
+        return np.logaddexp(_log((1 - self.smoothing) * of_candidates), np.log(self.smoothing) + product)
+
+
+class PriorEvidence:
+    """How much more frequent label sets are in training than if labels were independent, whatever the row.
+
+    Parameters
+    ----------
+    labelsets : ndarray of shape (n_labelsets, n_labels)
+        Those of the training data.
+    counts : ndarray of shape (n_labelsets,)
+    own : ndarray of shape (n_rows,)
+        Which of them a training row has, to be left out of the count; -1 for a new row.
+    """
+
+    log_odds: np.ndarray | None = None  # it knows nothing about a row
+    smoothing = 0.3
+
+    def __init__(self, labelsets: np.ndarray, counts: np.ndarray, own: np.ndarray):
+        self.labelsets, self.counts, self.own = labelsets, counts, own
+        total = counts.sum()
+        self._marginals = ((counts @ labelsets) / total).clip(1 / (total + 1), total / (total + 1))
+
+    def __getitem__(self, rows: Any) -> "PriorEvidence":
+        return PriorEvidence(self.labelsets, self.counts, self.own[rows])
+
+    def scores(self, candidates: Candidates) -> np.ndarray:
+        counts = np.tile(self.counts.astype(float), (len(self.own), 1))
+        trained = np.flatnonzero(self.own >= 0)
+        counts[trained, self.own[trained]] -= 1
+        places = find_labelsets(candidates.seen, self.labelsets)
+        frequencies = np.where(places >= 0, counts[:, places], 0) / self.counts.sum()
+        log_odds = np.log(self._marginals) - np.log1p(-self._marginals)
+        product = np.exp(candidates.seen @ log_odds + np.log1p(-self._marginals).sum())
+        lifts = np.log((1 - self.smoothing) * frequencies / product + self.smoothing)
+        others = np.full((len(self.own), candidates.others.shape[1]), np.log(self.smoothing))
+        return np.hstack([lifts, others])
+
+
+def evidence_of(distribution: Distribution, smoothing: float) -> Evidence:
+    """What a distribution says of candidates; only one of label sets needs smoothing."""
+    if isinstance(distribution, LabelDistribution):
+        return JointEvidence(distribution.labelsets, distribution.weights, smoothing)
+    return MarginalEvidence(distribution.marginals())
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Exponents of some models, and the label sets seen in training.
+
+    Attributes
+    ----------
+    seen : ndarray of shape (n_seen, n_labels)
+    exponents : ndarray of shape (n_models,)
+    score : float
+        Of the training rows, by what models say that were not fitted on them; 1 at best.
+    """
+
+    seen: np.ndarray
+    exponents: np.ndarray
+    score: float
+
+    def distribution(self, evidence: Sequence[Evidence], n_rows: int) -> LabelDistribution:
+        """The joint distribution of each row, over its best candidates."""
+        rows, labelsets, weights = [], [], []
+        for block in _blocks(n_rows, len(self.seen)):
+            parts = [one[block] for one in evidence]
+            candidates = Candidates(self.seen, _mean_log_odds(parts))
+            scores = sum(b * one.scores(candidates) for b, one in zip(self.exponents, parts, strict=True) if b)
+            picked, logs = _best(np.where(candidates.is_open, scores, -np.inf), MOST_CANDIDATES)
+            shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+            kept = shares > NEGLIGIBLE
+            rows.append(block.start + np.nonzero(kept)[0])
+            labelsets.append(candidates.labelsets(picked)[kept])
+            weights.append((shares / np.where(kept, shares, 0).sum(axis=1, keepdims=True))[kept])
+        support, which = distinct_rows(np.concatenate(labelsets))
+        entries = np.concatenate(weights), (np.concatenate(rows), which)
+        return LabelDistribution(support, sp.coo_array(entries, shape=(n_rows, len(support))).tocsr())
+
+
+def fit_pool(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> Pool:
+    """Learn the exponents from what models say of some training rows, not having been fitted on them."""
+    seen, which, counts = np.unique(Y, axis=0, return_inverse=True, return_counts=True)
+    which = which.ravel()
+    own = np.where(counts[which] == 1, which, -1)
+    start = np.array([0.0 if one.log_odds is None else 1.0 for one in evidence])
+    start /= start.sum()
+    features, words = [], []
+    for block in _blocks(len(rows), len(seen)):
+        parts = [one[rows[block]] for one in evidence]
+        candidates = Candidates(seen, _mean_log_odds(parts), own[rows[block]])
+        scores = np.stack([one.scores(candidates) for one in parts], axis=-1)
+        picked, logs = _best(np.where(candidates.is_open, scores @ start, -np.inf), FITTED_CANDIDATES)
+        chosen = np.take_along_axis(scores, picked[..., np.newaxis], axis=1)
+        chosen -= chosen.max(axis=1, keepdims=True)  # the constant of a row does not count
+        features.append(np.where(np.isfinite(logs)[..., np.newaxis], chosen, -IMPOSSIBLE))
+        words.append(pack_words(candidates.labelsets(picked).reshape(-1, Y.shape[1])).reshape(*picked.shape, -1))
+    exponents, score = _best_exponents(np.concatenate(features), np.concatenate(words), Y[rows], start)
+    return Pool(seen, exponents, score)
+
+
+def _best_exponents(
+    features: np.ndarray, words: np.ndarray, Y: np.ndarray, start: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Exponents with the best mean score, and that score; features of shape (n_rows, n_candidates, n_models)."""
+    worth = mean_worth(Y.shape[1])
+    to_truth = worth[count_differences(words, pack_words(Y)[:, np.newaxis])]
+    among = worth.astype(np.float32)[count_differences(words[:, :, np.newaxis], words[:, np.newaxis])]
+
+    def negative_score(exponents: np.ndarray) -> tuple[float, np.ndarray]:
+        logs = features @ exponents
+        shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        expected = np.matmul(among, shares[..., np.newaxis].astype(np.float32))[..., 0]
+        slopes = 2 * (to_truth - expected)
+        score = (shares * (2 * to_truth - expected)).sum()
+        by_logs = shares * (slopes - (shares * slopes).sum(axis=1, keepdims=True))
+        pull = exponents - start
+        gradient = np.einsum("nc,ncm->m", by_logs, features)
+        return -score + PULL * (pull @ pull), -gradient + 2 * PULL * pull
+
+    bounds = [(0, LARGEST_EXPONENT)] * len(start)
+    found = minimize(negative_score, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return found.x, -negative_score(found.x)[0] / len(Y)
+
+
+def mean_worth(n_labels: int) -> np.ndarray:
+    r"""What a prediction with 0, 1, ..., K wrong labels is worth, averaged over the binomial measures of all k.
+
+    .. math:: \frac{1}{K} \sum_{k=1}^{K} \binom{K-e}{k} \Big/ \binom{K}{k} = \frac{K - e}{K \, (e + 1)}
+
+    Examples
+    --------
+    >>> mean_worth(3).round(3)  # one wrong: (2/3 + 1/3 + 0) / 3
+    array([1.   , 0.333, 0.111, 0.   ])
+    """
+    wrong = np.arange(n_labels + 1)
+    return (n_labels - wrong) / (n_labels * (wrong + 1))
+
+
+def _best(scores: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places and values of the largest scores in each row."""
+    most = min(most, scores.shape[1])
+    picked = np.argpartition(-scores, most - 1, axis=1)[:, :most]
+    return picked, np.take_along_axis(scores, picked, axis=1)
+
+
+def _mean_log_odds(evidence: Sequence[Evidence]) -> np.ndarray:
+    return np.mean([one.log_odds for one in evidence if one.log_odds is not None], axis=0)
+
+
+def _blocks(n_rows: int, n_seen: int) -> list[slice]:
+    step = max(1, BLOCK_ENTRIES // (n_seen + (1 << UNCERTAIN_LABELS)))
+    return [slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
+
+
+def _log(values: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.log(values)
