@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python;
 BIN = $(VENV)/bin
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test test-core test-lowest lint format bench paper published figures clean help
+.PHONY: demo test test-core test-lowest lint format bench paper published tailored figures clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -42,12 +42,17 @@ bench: $(VENV)/installed-cli,plot ## speed, as ratios measured in one run, and t
 	$(BIN)/python benchmarks/datasets.py && $(BIN)/python benchmarks/learners.py && $(BIN)/python benchmarks/study.py
 
 # The data sets are taken from ../shared where they are there, else from CHORAL_DATA or the user's data folder.
-paper published: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))
+paper published tailored: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))
 paper: $(VENV)/installed-cli,plot,report,data ## the study of the paper: nine data sets, nine learners, 20 to 40 minutes
 	$(BIN)/choral study paper --out study-paper
 
 published: $(VENV)/installed-cli,plot,report,data ## the same with the published protocol, beside the published losses
 	$(BIN)/choral study published --out study-published
+
+# An environment of its own: BOOMER wants a scikit-learn older than the newest, which all else is to run with.
+tailored: ## learners made for these losses, each beside the best of all others (makes .venv-boomer)
+	$(MAKE) VENV=.venv-boomer .venv-boomer/installed-cli,plot,report,data,boomer
+	.venv-boomer/bin/choral study tailored --out study-tailored
 
 figures: $(VENV)/installed-cli,plot ## draw the README's figures anew, and write the files of its example
 	$(BIN)/python scripts/figures.py && $(BIN)/python scripts/examples.py

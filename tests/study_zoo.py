@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_info
 
+from choral import IndependentLabels
 from choral.study import child
 
 RUNS, GATE, CURED = "STUDY_ZOO_RUNS", "STUDY_ZOO_GATE", "STUDY_ZOO_CURED"
@@ -174,6 +175,24 @@ class Returning(Troubled):
         good = super().predict(X)
         return CHANGES[self.what](good) if self.in_trouble_ else good
 
+
+class Joint(Stumps):
+    """Stumps with a distribution that is what its name says."""
+
+    def __init__(self, what="good"):
+        super().__init__()
+        self.what = what
+
+    def predict_distribution(self, X):
+        return DISTRIBUTIONS[self.what](self.predict_proba(X))
+
+
+DISTRIBUTIONS = {
+    "good": IndependentLabels,
+    "narrow": lambda marginals: IndependentLabels(marginals[:, 1:]),
+    "short": lambda marginals: IndependentLabels(marginals[1:]),
+    "marginals": lambda marginals: marginals,
+}
 
 CHANGES = {
     "sparse": sp.csr_array,

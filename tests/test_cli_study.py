@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from choral.cli import app
 from choral.report import study_contents
 from choral.study import Results
+from choral.study.yardstick import COLUMNS, add_up, compare_with_best
 
 EVIL = "<script>alert(1)</script>"
 PLAN = f"""
@@ -209,6 +210,28 @@ def test_a_learner_that_fails_costs_its_cells_and_the_exit_status(study, tmp_pat
     }
 
 
+def test_learners_of_ours_are_shown_beside_the_best_of_the_others(study, tmp_path):
+    assert "beside the best" not in study[1]
+    plan = write_plan(tmp_path, PLAN.replace("claims = true", 'ours = ["LP", "CC"]'))
+    result = run("study", plan, "--out", tmp_path / "out", "--no-figures", "--no-report", columns=200)
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    *_, first, second = result.stdout.split(" beside the best of all others at each loss:\n")
+    assert result.stdout.index("LP beside") < result.stdout.index("CC beside")
+    results = Results(tmp_path / "out")
+    for learner, printed in {"LP": first, "CC": second}.items():
+        lines = [re.split(r"  +", line.strip()) for line in printed.splitlines()]
+        rows = {line[0]: tuple(line[1:]) for line in lines if len(line) == 6}
+        of_learner = [found for found in compare_with_best(results) if found.learner == learner]
+        totals_by_hand = {
+            dataset: add_up([found for found in of_learner if found.dataset == dataset], 0.95)
+            for dataset in results.datasets
+        }
+        expected = {name: total.cells for name, total in totals_by_hand.items()} | {
+            "all": add_up(of_learner, 0.95).cells
+        }
+        assert rows == {"data set": COLUMNS, **expected}
+
+
 @pytest.mark.parametrize(
     "text, message",
     [
@@ -263,7 +286,10 @@ def test_help_names_the_ready_plans():
     result = subprocess.run(
         [sys.executable, "-m", "choral", "study", "--help"], capture_output=True, text=True, check=True
     )
-    assert all(word in result.stdout for word in ("quick", "paper", "published", "--dask", "--n-jobs", "--time-limit"))
+    assert all(
+        word in result.stdout
+        for word in ("quick", "paper", "published", "tailored", "--dask", "--n-jobs", "--time-limit")
+    )
 
 
 def test_evaluate_writes_the_same_kind_of_page(tmp_path):

@@ -1,12 +1,16 @@
 """Plans of studies: every key of a file, every mistake by its message, the splits, and the keys of cells."""
 
 import csv
+import hashlib
+import json
 import re
 import sys
 
+import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -87,6 +91,7 @@ def test_every_key_of_a_plan_is_heard(write, tmp_path):
     time_limit = 60
     claims = true
     published = true
+    ours = ["own", "votes"]
     [split]
     folds = 4
     repeats = 2
@@ -137,6 +142,7 @@ def test_every_key_of_a_plan_is_heard(write, tmp_path):
     plan = write(text)
     assert (plan.title, plan.seeds, plan.predictions, plan.threshold) == ("All of it", (3, 1), "hard", 0.25)
     assert (plan.time_limit, plan.claims, plan.published, plan.text) == (60, True, True, text)
+    assert (plan.ours, plan.each_loss) == (("own", "votes"), ())
     assert plan.split == Split(folds=4, repeats=2, stratify=True, seed=7)
     assert plan.parameters("binomial", 5).tolist() == [1, 2]
     assert plan.parameters("polynomial", 5).tolist() == [1, 2.5, np.inf]
@@ -167,13 +173,40 @@ def test_what_a_plan_does_not_say_has_defaults(write):
     assert plan.parameters("polynomial", 4).size == 55
     assert plan.datasets[0].load().Y.shape == load_digits_segments().Y.shape
     assert list(write('[families]\npolynomial = "all"' + SMALL).families) == ["polynomial"]
+    assert (plan.ours, plan.each_loss) == ((), ())
 
 
-@pytest.mark.parametrize("name, n_cells", [("quick", 3 * 5 * 7), ("paper", 9 * 9 * 10), ("published", 9 * 9 * 10)])
+def test_a_learner_may_predict_anew_for_each_loss(write):
+    plan = write(SMALL + '[[learners]]\nname = "LP"\nlearner = "LabelPowerset"\neach_loss = true')
+    assert [learner.each_loss for learner in plan.learners] == [False, True]
+    assert plan.each_loss == ("LP",)
+
+
+@pytest.mark.parametrize("n_labels", [1, 6, 500])
+def test_even_alphas_are_evenly_spaced_in_their_logarithms(write, n_labels):
+    plan = write('[families]\npolynomial = "even"' + SMALL)
+    alphas = plan.parameters("polynomial", n_labels)
+    assert (alphas.size, alphas[0], alphas[-1]) == (12, 1, 3 * n_labels)
+    assert alphas[1:] / alphas[:-1] == pytest.approx((3 * n_labels) ** (1 / 11))
+
+
+@pytest.mark.parametrize(
+    "name, n_cells",
+    [("quick", 3 * 5 * 7), ("paper", 9 * 9 * 10), ("published", 9 * 9 * 10), ("tailored", 9 * 14 * 10)],
+)
 def test_ready_plans(name, n_cells):
     plan = read_plan(name)
     assert plan.n_cells() == n_cells
-    assert (plan.claims, plan.published) == (name != "quick", name == "published")
+    assert (plan.claims, plan.published) == (name in ("paper", "published"), name == "published")
+
+
+def test_the_tailored_plan_is_the_paper_s_with_more_learners():
+    paper, plan = read_plan("paper"), read_plan("tailored")
+    assert [data.name for data in plan.datasets] == [data.name for data in paper.datasets]
+    ordinary = [(learner.name, repr(learner.estimator)) for learner in paper.learners]
+    assert [(learner.name, repr(learner.estimator)) for learner in plan.learners][:9] == ordinary
+    assert set(plan.ours) == set(plan.each_loss) == {"AutoJoint", "JointForest", "LogisticJoint"}
+    assert plan.families == {"binomial": None, "polynomial": "even"}
 
 
 @pytest.mark.parametrize(
@@ -215,6 +248,14 @@ def test_ready_plans(name, n_cells):
             '[families]\nbinomial = "most"' + SMALL,
             "plan.toml, [families]: binomial: must be \"all\" or a list of numbers; got 'most'.",
         ),
+        (
+            '[families]\npolynomial = "odd"' + SMALL,
+            'plan.toml, [families]: polynomial: must be "all", "even" or a list of numbers; got \'odd\'.',
+        ),
+        (
+            '[families]\nbinomial = "even"' + SMALL,
+            'plan.toml: the parameters of binomial cannot be "even": every k is "all", the default.',
+        ),
         ("[families]\nbinomial = []" + SMALL, "plan.toml: the parameters of binomial must be a non-empty 1-D sequence"),
         ("[families]\npolynomial = [2, 1]" + SMALL, "plan.toml: the parameters of polynomial must increase, from 1 or"),
         (
@@ -232,6 +273,36 @@ def test_ready_plans(name, n_cells):
             + 'baseline = true\n[[learners]]\nname = "N"\nlearner = "ConstantLabels"\nbaseline = true'
             + '\n[[learners]]\nname = "LP"\nlearner = "LabelPowerset"',
             "plan.toml: at most one learner may be the baseline; got BR, N.",
+        ),
+        (SMALL + "each_loss = 1", "each_loss must be true or false; got 1."),
+        (
+            SMALL + '[[learners]]\nname = "C"\nlearner = "RandomKLabelsets"\neach_loss = true',
+            "plan.toml: C has no predict_distribution, which each_loss needs.",
+        ),
+        (
+            'predictions = "soft"' + SMALL + "each_loss = true",
+            "plan.toml: BR: each_loss makes hard labels; it does not go with predictions = 'soft'.",
+        ),
+        (
+            "threshold = 0.5" + SMALL + "each_loss = true",
+            "plan.toml: BR: each_loss decides without scores; it does not go with a threshold.",
+        ),
+        (
+            SMALL + "each_loss = true\nthreshold = 0.5",
+            "plan.toml: BR: each_loss decides without scores; it does not go with a threshold.",
+        ),
+        ('ours = "BR"' + SMALL, "plan.toml: ours must be a list; got 'BR'."),
+        ('ours = ["BRs"]' + SMALL, "plan.toml: ours: there is no learner 'BRs'; did you mean 'BR'?"),
+        ("ours = [3]" + SMALL, "plan.toml: ours: there is no learner 3; there are BR."),
+        ('ours = ["BR", "BR"]' + SMALL, "plan.toml: ours must be distinct; 'BR' comes twice."),
+        ('ours = ["BR"]' + SMALL, "plan.toml: ours must leave at least one other learner, besides the baseline, to"),
+        (
+            'ours = ["BR"]' + SMALL + 'baseline = true\n[[learners]]\nname = "LP"\nlearner = "LabelPowerset"',
+            "plan.toml: ours must not hold the baseline; got BR.",
+        ),
+        (
+            'ours = ["LP"]' + SMALL + 'baseline = true\n[[learners]]\nname = "LP"\nlearner = "LabelPowerset"',
+            "plan.toml: ours must leave at least one other learner, besides the baseline, to compare with.",
         ),
     ],
 )
@@ -296,7 +367,7 @@ def test_a_mistake_in_a_data_set_is_told_with_its_place(write, tmp_path, lines, 
         ('name = "L"\nlearner = "math:pi"', "math:pi must be a class or function that makes a learner; got 3.14"),
         ('name = "L"\nlearner = "builtins:dict"', "1 ('L'): "),
         ('name = "L"\nlearner = "fractions:Fraction"', "fractions:Fraction must make a learner of scikit-learn's kind"),
-        ('name = "L"\nlearner = "broken:Learner"', "broken cannot be imported: ZeroDivisionError: division by zero."),
+        ('name = "L"\nlearner = "dividing:Learner"', "dividing cannot be imported: ZeroDivisionError: division by zero."),
         ('name = "L"\nlearner = "unfinished:Learner"', "unfinished cannot be imported: SyntaxError: "),
         ('name = "L"\nlearner = ".relative:Learner"', "1 ('L'): .relative cannot be imported: TypeError: "),
         (
@@ -320,7 +391,7 @@ def test_a_mistake_in_a_data_set_is_told_with_its_place(write, tmp_path, lines, 
     ],
 )
 def test_a_mistake_in_a_learner_is_told_with_its_place(write, tmp_path, lines, message):
-    (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "dividing.py").write_text("1 / 0\n")
     (tmp_path / "unfinished.py").write_text("class Learner(:\n")
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         write(learner_plan(lines))
@@ -328,7 +399,9 @@ def test_a_mistake_in_a_learner_is_told_with_its_place(write, tmp_path, lines, m
 
 
 def test_a_plan_that_is_no_file(tmp_path):
-    with pytest.raises(ValueError, match="one of quick, paper, published, or a file that ends in .toml; got 'papers'"):
+    with pytest.raises(
+        ValueError, match="one of quick, paper, published, tailored, or a file that ends in .toml; got 'papers'"
+    ):
         read_plan("papers")
     with pytest.raises(FileNotFoundError, match="none.toml cannot be read: No such file or directory."):
         read_plan(tmp_path / "none.toml")
@@ -675,6 +748,16 @@ def test_keys_change_with_all_that_changes_results(monkeypatch):
         keys(data=lambda: (X, 1 - Y)),
         keys(data=lambda: (sp.csr_array(X), Y)),
     ]
+    powerset = LabelPowerset()
+    variants += [
+        keys(StudyLearner("L", powerset)),
+        keys(StudyLearner("L", powerset, each_loss=True)),
+        keys(StudyLearner("L", powerset, each_loss=True), families={"binomial": None}),
+        keys(StudyLearner("L", powerset, each_loss=True), families={"binomial": [1, 2]}),
+        keys(StudyLearner("L", powerset, each_loss=True), families={"binomial": [1, 2], "polynomial": "even"}),
+        keys(StudyLearner("L", powerset, each_loss=True), families={"polynomial": "even", "binomial": [1, 2]}),
+        keys(StudyLearner("L", powerset, each_loss=True), families={"polynomial": [1, 2, np.inf]}),
+    ]
     monkeypatch.setattr(choral, "__version__", "99")
     variants.append(keys())
     every = [key for found in variants for key in found]
@@ -691,6 +774,24 @@ def test_keys_stay_with_all_that_does_not():
     two = [StudyLearner("K", LabelPowerset()), StudyLearner("L", Stumps())]
     plan = Plan([StudyData("y", make_data), StudyData("x", make_data)], two, split=Split(folds=2))
     assert [cell.key for cell in prepare(plan, plan.datasets[1]).cells][2:] == keys()
+
+
+def test_the_keys_of_ordinary_cells_are_what_they_were():
+    """Cells of former studies serve again: what goes into a key, and in which order, must not change."""
+    X, Y = make_data()
+    (numbers,) = Split(folds=2).fold_numbers(Y)
+    estimator = BinaryRelevance(LogisticRegression())
+    stamps = [
+        f"choral.learners.binary_relevance:BinaryRelevance {choral.__version__}",
+        f"sklearn.linear_model._logistic:LogisticRegression {sklearn.__version__}",
+    ]
+    data, own = (joblib.hash(what, hash_name="sha1") for what in ((X, Y), estimator))
+    expected = []
+    for fold in range(2):
+        test = joblib.hash(numbers == fold, hash_name="sha1")
+        parts = json.dumps([1, choral.__version__, data, test, 0, own, stamps, "hard", None])
+        expected.append(hashlib.sha256(parts.encode()).hexdigest()[:32])
+    assert keys(StudyLearner("L", estimator), families={"polynomial": "even"}) == expected
 
 
 def test_keys_follow_the_text_of_a_module_without_a_version(tmp_path, monkeypatch):

@@ -2,6 +2,8 @@
 
 import csv
 import io
+from collections import Counter
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -11,11 +13,14 @@ from sklearn.metrics import hamming_loss, mean_absolute_error, zero_one_loss
 from sklearn.naive_bayes import GaussianNB
 
 import study_zoo as zoo
-from choral import binomial_loss, harden, polynomial_loss
-from choral.learners import BinaryRelevance, ConstantLabels, LabelPowerset
-from choral.report import study_contents
-from choral.study import Plan, Results, Split, StudyData, StudyLearner, Table, run_study, running
+from choral import BinomialMeasure, PolynomialMeasure, bayes_optimal, binomial_loss, harden, polynomial_loss
+from choral.learners import BinaryRelevance, ConstantLabels, LabelPowerset, PredictiveClusteringForest
+from choral.report import study_contents, write_page
+from choral.study import Plan, Results, Split, StudyData, StudyLearner, Table, run_study, running, write_figures
+from choral.study.answers import answer
+from choral.study.claims import judge_claims
 from choral.study.published import compare_with_published, published_runs
+from choral.study.tables import PLACES
 
 SIZES = {"a": (40, 4), "b": (31, 3), "c": (36, 5)}  # rows and labels
 FAMILIES = {"binomial": None, "polynomial": [1, 1.5, 4, 1000, np.inf]}
@@ -404,8 +409,9 @@ def test_a_learner_that_lacks_a_cell_is_left_out_and_listed(lacking):
         lacking.profile("good", "raising")
     (cell,) = [c for c in lacking.cells("good") if (c.learner, c.fold) == ("raising", 0)]
     assert lacking.cell_profile(cell) is None
-    with pytest.raises(ValueError, match="there is no result of good, raising, seed 0, repeat 0, fold 0."):
-        lacking.cell_predictions(cell)
+    for ask in (lacking.cell_predictions, lambda cell: lacking.cell_losses(cell, "binomial")):
+        with pytest.raises(ValueError, match="there is no result of good, raising, seed 0, repeat 0, fold 0."):
+            ask(cell)
 
 
 def test_a_data_set_on_which_all_learners_failed(lacking):
@@ -452,3 +458,199 @@ def test_no_loss_is_told_where_the_parameters_do_not_reach(tmp_path):
     assert {row[:2] for row in results.tables()["ranks"].rows} == {("binomial", "Hamming"), ("binomial", "middle")}
     assert study_contents(results)["across"] is None
     assert results.ranks_or_none("binomial", 0.5) is results.rank_comparison("binomial", 0.5)
+
+
+# --- learners that predict anew for each loss
+
+EVEN = {"binomial": None, "polynomial": "even"}
+MEASURES = {"binomial": BinomialMeasure, "polynomial": PolynomialMeasure}
+
+
+@pytest.fixture(scope="module")
+def anew(tmp_path_factory):
+    """Learners that predict anew for each loss, with and without randomness, beside others."""
+    learners = [
+        StudyLearner("BR", BinaryRelevance(GaussianNB())),
+        StudyLearner("none", ConstantLabels(), is_baseline=True),
+        StudyLearner("LP", LabelPowerset(GaussianNB()), each_loss=True),
+        StudyLearner("LP once", LabelPowerset(GaussianNB())),
+        StudyLearner("EPCT", PredictiveClusteringForest(n_estimators=3), each_loss=True),
+    ]
+    plan = replace(make_plan(families=EVEN), learners=learners, ours=("EPCT", "LP"), published=True, claims=True)
+    return run(plan, tmp_path_factory.mktemp("anew") / "study")
+
+
+def decided(results, cell, family):
+    """The best labels of each test row for each parameter, by hand."""
+    (X, Y), test = zoo.make_data(*SIZES[cell.dataset]), results.test_rows(cell)
+    models = {
+        "LP": LabelPowerset(GaussianNB()),
+        "EPCT": PredictiveClusteringForest(n_estimators=3, random_state=cell.seed),
+    }
+    distribution = models[cell.learner].fit(X[~test], Y[~test]).predict_distribution(X[test])
+    return [
+        bayes_optimal(distribution, MEASURES[family](parameter)).labels
+        for parameter in results.parameters(cell.dataset, family).tolist()
+    ]
+
+
+def anew_rows(results, dataset, learner, family, index):
+    """The loss of each row at a parameter, averaged over seeds and repeats, of the labels predicted for it."""
+    Y, parameter = results.labels(dataset)[0], results.parameters(dataset, family)[index]
+    start = 0 if family == "binomial" else len(results.parameters(dataset, "binomial"))
+    sums, cells = np.zeros(len(Y)), results.cells(dataset, learner)
+    for cell in cells:
+        test = results.test_rows(cell)
+        sums[test] += loss_by_row(Y[test], results.cell_predictions(cell)[start + index], family, parameter)
+    return sums / len({(cell.seed, cell.repeat) for cell in cells})
+
+
+def test_every_cell_holds_the_best_labels_for_each_loss(anew):
+    n_changes = 0
+    for cell in [cell for cell in all_cells(anew) if cell.learner in anew.each_loss]:
+        found = anew.cell_predictions(cell)
+        expected = [decided(anew, cell, family) for family in EVEN]
+        assert np.array_equal(found, np.concatenate(expected))
+        n_changes += (found[0] != found[SIZES[cell.dataset][1] - 1]).any()
+    assert n_changes > 10  # from Hamming to subset 0/1 loss
+    assert anew.each_loss == ("LP", "EPCT")
+    assert anew.ours == ("EPCT", "LP")
+
+
+@pytest.mark.parametrize("learner", ["LP", "EPCT"])
+@pytest.mark.parametrize("family", EVEN)
+def test_the_loss_at_a_parameter_is_that_of_what_was_predicted_for_it(anew, learner, family):
+    for dataset in ("a", "b"):
+        parameters, Y = anew.parameters(dataset, family), anew.labels(dataset)[0]
+        for cell in anew.cells(dataset, learner):
+            expected = [
+                LOSSES[family](Y[anew.test_rows(cell)], labels, **{PARAMETER[family]: parameter})
+                for labels, parameter in zip(decided(anew, cell, family), parameters, strict=True)
+            ]
+            assert anew.cell_losses(cell, family) == pytest.approx(expected, abs=1e-12)
+        curve = anew.curve(dataset, learner, family)
+        expected = [anew_rows(anew, dataset, learner, family, index).mean() for index in range(len(parameters))]
+        assert curve.losses == pytest.approx(expected, abs=1e-12)
+        assert (curve.name, curve.family, curve.parameters.tolist()) == (learner, family, parameters.tolist())
+
+
+def test_other_learners_are_as_they_are_without(anew, results):
+    once = {cell[2:5]: anew.cell_predictions(cell).tolist() for cell in anew.cells("a", "LP once")}
+    assert once == {cell[2:5]: results.cell_predictions(cell).tolist() for cell in results.cells("a", "LP")}
+    assert anew.curve("a", "LP once", "binomial").losses == pytest.approx(results.curve("a", "LP", "binomial").losses)
+    assert (anew.curve("a", "LP", "binomial").losses != anew.curve("a", "LP once", "binomial").losses).any()
+
+
+def test_bands_and_differences_are_of_what_was_predicted_for_each_loss(anew):
+    rng = np.random.default_rng(1)
+    for family in EVEN:
+        n_parameters = len(anew.parameters("a", family))
+        rows = {
+            learner: np.array([anew_rows(anew, "a", learner, family, index) for index in range(n_parameters)])
+            for learner in ("LP", "EPCT")
+        }
+        difference = anew.differences("a", family)["LP", "EPCT"]
+        assert difference.estimate == pytest.approx((rows["EPCT"] - rows["LP"]).mean(axis=1), abs=1e-12)
+        for (lower, upper), of_rows in (
+            (anew.bands("a", family)["LP"], rows["LP"]),
+            (difference[1:3], rows["EPCT"] - rows["LP"]),
+        ):
+            drawn = np.array([of_rows[:, rng.integers(40, size=40)].mean(axis=1) for _ in range(2000)])
+            low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+            assert upper - lower == pytest.approx(high - low, rel=0.2, abs=1e-3)
+            assert (lower <= of_rows.mean(axis=1)).all()
+            assert (of_rows.mean(axis=1) <= upper).all()
+
+
+def test_a_learner_that_predicts_anew_has_no_profile_of_its_own(anew):
+    cell = anew.cells("a", "LP")[0]
+    message = r"LP predicts anew for each loss, with other errors: see curve\(\) and cell_losses\(\)."
+    with pytest.raises(ValueError, match=message):
+        anew.profile("a", "LP")
+    with pytest.raises(ValueError, match=message):
+        anew.cell_profile(cell)
+
+
+def test_a_single_loss_for_which_to_predict(tmp_path):
+    learner = StudyLearner("LP", LabelPowerset(GaussianNB()), each_loss=True)
+    options = {"split": Split(folds=2), "families": {"binomial": [2]}}
+    results = run(Plan([StudyData("a", lambda: zoo.make_data(*SIZES["a"]))], [learner], **options), tmp_path)
+    for cell in results.cells("a"):
+        expected = decided(results, cell, "binomial")
+        assert np.array_equal(results.cell_predictions(cell), expected)
+        assert results.cell_losses(cell, "binomial") == pytest.approx(
+            [binomial_loss(truth(results, cell), *expected, k=2)]
+        )
+
+
+def test_tables_answers_claims_and_comparisons_of_learners_that_predict_anew(anew):
+    tables = anew.tables()
+    rows = table_rows(tables["losses"])
+    for row in rows:
+        losses = anew.curve(row["dataset"], row["learner"], row["family"])
+        (index,) = np.flatnonzero(losses.parameters == row["parameter"])
+        assert row["loss"] == losses.losses[index]
+    assert len(rows) == 5 * sum(len(anew.parameters(dataset, family)) for dataset in "abc" for family in EVEN)
+    assert {row["learner"] for row in table_rows(tables["ranks"])} == set(anew.competitors)
+    assert {row["first"] for row in table_rows(tables["differences"])} == set(anew.competitors) - {"EPCT"}
+    assert set(tables["yardstick"].column("learner")) == set(anew.ours)
+    assert answer(anew)[0] == "BR, whatever the loss."
+    assert [claim.claim for claim in judge_claims(anew)] != []
+    assert compare_with_published(anew) == []
+
+
+def test_published_losses_are_not_beside_those_of_a_learner_that_predicts_anew(tmp_path):
+    data = [StudyData("emotions", lambda: zoo.make_data(40, 6))]
+    learners = [StudyLearner("BR", zoo.Stumps()), StudyLearner("LP", LabelPowerset(GaussianNB()), each_loss=True)]
+    results = run(Plan(data, learners, split=Split(folds=2)), tmp_path)
+    assert [found.learner for found in compare_with_published(results)] == ["BR"]
+
+
+def test_even_alphas_reach_one_end_alone(anew):
+    """Up to alpha = 9, 12 and 15 here: halfway to 1000 is beyond."""
+    assert anew.places("polynomial") == {"Hamming": 0.0}
+    assert anew.places("binomial") == PLACES
+    slopes = [row for row in table_rows(anew.tables()["slopes"]) if row["family"] == "polynomial"]
+    assert {(row["slope"], row["area"]) for row in slopes} == {(None, None)}
+    ranks = [row["place"] for row in table_rows(anew.tables()["ranks"]) if row["family"] == "polynomial"]
+    assert set(ranks) == {"Hamming"}
+    contents = study_contents(anew)
+    assert list(contents["across"]) == ["binomial"]
+    for data, n_labels in zip(contents["datasets"], (4, 3, 5), strict=True):
+        family = data["families"]["polynomial"]
+        assert (family["parameters"][0], family["parameters"][-1]) == (1.0, 3.0 * n_labels)
+        assert family["x"] == pytest.approx(np.linspace(0, np.log(3 * n_labels) / np.log(1000), 12))
+        assert list(family["curves"]) == list(anew.learners)
+
+
+def test_answers_about_even_alphas_alone(tmp_path):
+    learners = [
+        StudyLearner("J", zoo.Joint(), each_loss=True),
+        StudyLearner("K", zoo.Stumps(0.05)),
+        StudyLearner("L", zoo.Stumps(-0.05)),
+    ]
+    results = run(replace(make_plan(families={"polynomial": "even"}), learners=learners), tmp_path)
+    sentences = answer(results)
+    assert not any("subset" in sentence or "halfway" in sentence or "1000" in sentence for sentence in sentences)
+    assert sentences[0].endswith(" for Hamming loss.")
+    assert sentences[1] == "By Hamming loss that may be chance: Friedman's test does not show that learners differ."
+
+
+def test_a_note_says_who_predicts_anew(anew, results):
+    note = "Predicted anew for each loss, by a joint distribution: LP, EPCT."
+    assert note in study_contents(anew)["notes"]
+    assert results.study["notes"] == []
+
+
+def test_the_page_of_learners_that_predict_anew(anew, tmp_path):
+    pytest.importorskip("plotly")
+    write_page(study_contents(anew), tmp_path / "page.html")
+    assert "EPCT" in (tmp_path / "page.html").read_text()
+
+
+def test_the_figures_of_learners_that_predict_anew(anew, tmp_path):
+    pytest.importorskip("matplotlib")
+    paths = write_figures(anew, tmp_path, formats=["svg"])
+    folders = Counter(path.parent.name for path in paths)
+    n_pairs = 6 * 2
+    assert folders == {"curves": 6, "pairs": n_pairs, "ratios": n_pairs, "pages": 2, "ranks": 3, "dependence": 3}

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -17,10 +18,12 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 import study_zoo as zoo
-from choral.learners import BinaryRelevance
+from choral.learners import BinaryRelevance, LabelPowerset, PredictiveClusteringForest
 from choral.study import Plan, Results, Split, StudyData, StudyLearner, run_study, running, worker
+from choral.study.boomer import Boomer
 from choral.study.cells import make_task, prepare
 from choral.study.store import DamagedFile, Store
 
@@ -46,9 +49,9 @@ def waiting_plan():
 
 
 def contents(results):
-    """All predictions of a study, and the losses at both ends, by cell."""
+    """All predictions of a study, and the losses, by cell."""
     return {
-        cell: (results.cell_predictions(cell).tolist(), results.cell_profile(cell).losses("binomial").tolist())
+        cell: (results.cell_predictions(cell).tolist(), results.cell_losses(cell, "binomial").tolist())
         for dataset in results.datasets
         for cell in results.cells(dataset)
     }
@@ -108,6 +111,24 @@ def stored(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(running, "run_task", zoo.run_here)
         return run_study(logged_plan(), tmp_path_factory.mktemp("stored") / "study")
+
+
+def anew_plan():
+    """A learner that predicts anew for each loss, beside one that notes its runs and the same that predicts once."""
+    return small_plan(
+        StudyLearner("LP", LabelPowerset(GaussianNB()), each_loss=True),
+        StudyLearner("L", zoo.Stumps()),
+        StudyLearner("LP once", LabelPowerset(GaussianNB())),
+        families={"binomial": None, "polynomial": "even"},
+    )
+
+
+@pytest.fixture(scope="module")
+def anew(tmp_path_factory):
+    """A finished study with a learner that predicts anew for each loss."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "run_task", zoo.run_here)
+        return run_study(anew_plan(), tmp_path_factory.mktemp("anew") / "study")
 
 
 # --- killed while it writes
@@ -178,14 +199,16 @@ def cell_files(results):
 
 
 def as_values(stored_cell):
-    return stored_cell.profile, stored_cell.predictions.tolist(), stored_cell.seconds, stored_cell.warnings
+    return stored_cell.profiles, stored_cell.predictions.tolist(), stored_cell.seconds, stored_cell.warnings
 
 
-def test_no_changed_byte_of_a_cell_goes_unnoticed(stored, tmp_path):
-    cell = stored.cells("d")[0]
+@pytest.mark.parametrize("learner", ["L0.0", "LP"])
+def test_no_changed_byte_of_a_cell_goes_unnoticed(stored, anew, tmp_path, learner):
+    results = anew if learner == "LP" else stored
+    cell = results.cells("d", learner)[0]
     store = Store(tmp_path)
     store.create()
-    whole, expected = cell_files(stored)[0].read_bytes(), as_values(stored._store.read(cell.key))
+    whole, expected = results._store._cell_path(cell.key).read_bytes(), as_values(results._store.read(cell.key))
     path, n_noticed = store._cell_path(cell.key), 0
     for place, change in itertools.product(range(len(whole)), (1, 255)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ change]) + whole[place + 1 :])
@@ -216,6 +239,68 @@ def test_a_damaged_cell_is_noticed_and_run_again(stored, tmp_path, runs, here):
     assert len(lines(runs)) == 3
     assert [path.stat().st_mtime_ns for path in (fourth, *rest)] == untouched
     assert (folder / "log.txt").read_text().count("damaged, to be run again: ") == 3
+
+
+def test_a_damaged_cell_with_predictions_for_each_loss_is_noticed_and_run_again(anew, tmp_path, runs, here):
+    folder = shutil.copytree(anew._store.folder, tmp_path / "study")
+    cells = Results(folder).cells("d")
+    first, second, *rest = (anew._store._cell_path(cell.key).name for cell in cells)
+    path = folder / "cells" / first
+    path.write_bytes(path.read_bytes()[:-20])
+    (folder / "cells" / second).unlink()
+    untouched = [(folder / "cells" / name).stat().st_mtime_ns for name in rest]
+    damaged = Results(folder)
+    assert damaged.finished("d") == ("L", "LP once")
+    assert [failure.reason for failure in damaged.failures()] == ["not run yet, or damaged"] * 2
+    again = run_study(anew_plan(), folder)
+    assert contents(again) == contents(anew)
+    assert lines(runs) == []
+    assert [(folder / "cells" / name).stat().st_mtime_ns for name in rest] == untouched
+
+
+def test_one_more_loss_is_predicted_for_without_running_other_cells_again(anew, tmp_path, runs, here):
+    folder = shutil.copytree(anew._store.folder, tmp_path / "study")
+    plan = replace(anew_plan(), families={"binomial": [1, 2], "polynomial": "even"})
+    results = run_study(plan, folder)
+    assert lines(runs) == []  # its losses come from what it predicts once
+    keys = {learner: {cell.key for cell in results.cells("d", learner)} for learner in results.learners}
+    before = {cell.key for cell in anew.cells("d")}
+    assert keys["L"] | keys["LP once"] < before
+    assert not keys["LP"] & before
+    assert results.cell_predictions(results.cells("d", "LP")[0]).shape == (2 + 12, 12, 3)
+
+
+def test_what_is_kept_of_a_cell(anew):
+    """The files of ordinary cells are what they were: those of former studies serve again."""
+    (cell, _), (own, _) = anew.cells("d", "L"), anew.cells("d", "LP")
+    for one, shape in ((cell, (12, 1)), (own, (3 + 12, 12, 1))):
+        with np.load(anew._store._cell_path(one.key)) as arrays:
+            assert sorted(arrays.files) == ["about", "predictions"]
+            assert (arrays["predictions"].dtype, arrays["predictions"].shape) == (np.uint8, shape)  # packed
+            about = json.loads(arrays["about"].tobytes())
+        assert list(about) == ["key", "n_labels", "profile", "seconds", "warnings"]
+        assert (about["key"], about["n_labels"], about["warnings"]) == (one.key, 3, [])
+        if one is cell:
+            assert about["profile"] == anew.cell_profile(cell).to_dict()
+        else:
+            assert [profile["n_rows"] for profile in about["profile"]] == [12] * 15
+
+
+def test_the_log_tells_for_how_many_losses_labels_were_predicted(anew):
+    log = (anew._store.folder / "log.txt").read_text()
+    assert log.count(" s, labels for each of 15 losses") == 2
+    assert log.count(" s, Hamming 0.") == 4
+
+
+def test_a_study_of_before_there_were_learners_that_predict_anew(stored, tmp_path):
+    folder = shutil.copytree(stored._store.folder, tmp_path / "study")
+    study = json.loads((folder / "study.json").read_text())
+    for key in ("ours", "each_loss"):
+        assert study.pop(key) == []
+    (folder / "study.json").write_text(json.dumps(study))
+    former = Results(folder)
+    assert (former.ours, former.each_loss) == ((), ())
+    assert contents(former) == contents(stored)
 
 
 @pytest.mark.parametrize(
@@ -285,6 +370,11 @@ TROUBLES = {
     "nan": (zoo.Returning("nan"), "ValueError: predict must return labels 0 and 1; for scores, say"),
     "text": (zoo.Returning("text"), "ValueError: predict must return labels 0 and 1; for scores, say"),
     "two": (zoo.Returning("two"), "ValueError: predict must return labels 0 and 1; for scores, say"),
+}
+DISTRIBUTIONS = {
+    "narrow": "ValueError: predictions must have the shape (12, 3); got (12, 2).",
+    "short": "ValueError: predictions must have the shape (12, 3); got (11, 3).",
+    "marginals": "TypeError: predict_distribution must return a LabelDistribution or IndependentLabels; got ndarray.",
 }
 HARMLESS = {
     "printing": zoo.Printing(),
@@ -377,6 +467,29 @@ def test_cells_that_failed_are_tried_again_and_no_others(troubled, runs, here, m
     assert list(folder.glob("cells/*.failed.json")) == []
 
 
+def test_a_distribution_that_does_not_fit_costs_its_cell(tmp_path, here):
+    plan = small_plan(*(StudyLearner(what, zoo.Joint(what), each_loss=True) for what in zoo.DISTRIBUTIONS))
+    results = run_study(plan, tmp_path)
+    assert results.finished("d") == ("good",)
+    assert {failure.learner: failure.reason for failure in results.failures()} == DISTRIBUTIONS
+
+
+def test_a_package_that_is_missing_costs_the_cells_that_need_it_and_says_how_to_get_it(tmp_path, here, monkeypatch):
+    class Missing:
+        @staticmethod
+        def find_spec(name, *_):
+            if name == "mlrl":
+                raise ModuleNotFoundError("No module named 'mlrl'", name="mlrl")
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mlrl"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Missing, *sys.meta_path])
+    results = run_study(small_plan(StudyLearner("B", Boomer()), StudyLearner("L", zoo.Stumps())), tmp_path)
+    assert results.finished("d") == ("L",)
+    reasons = {failure.reason for failure in results.failures()}
+    assert reasons == {"ModuleNotFoundError: mlrl is not installed; try: pip install 'choral[boomer]'"}
+
+
 def test_a_study_whose_children_cannot_start_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "COMMAND", "raise SystemExit(7)")
     with pytest.raises(RuntimeError, match="a child process of the study did not start: exit status 7."):
@@ -424,6 +537,7 @@ def seeded_plan(**options):
         StudyLearner("noisy", zoo.Noisy()),
         StudyLearner("unseeded", zoo.Unseeded()),
         StudyLearner("twin", BinaryRelevance(LogisticRegression())),
+        StudyLearner("forest", PredictiveClusteringForest(n_estimators=5), each_loss=True),
     ]
     return small_plan(*learners, seeds=(0, 1), **options)
 

@@ -13,6 +13,7 @@ from choral.study import Results
 from choral.study.answers import answer
 from choral.study.claims import judge_claims
 from choral.study.published import compare_with_published
+from choral.study.yardstick import COLUMNS, compare_with_best, totals
 
 Rows = Mapping[str, Sequence[float]]
 MOST_FAILURES, MOST_CHARACTERS = 10, 200  # shown; the page lists all in full
@@ -27,6 +28,7 @@ def print_study(results: Results, written: list[Path]) -> None:
     if results.study["published"]:
         print_sentences(["", "Beside the published losses:"])
         print_table(_published_table(results))
+    _print_yardstick(results)
     if results.study["claims"]:
         print_sentences(["", "The claims of the paper:", *_claims(results)])
     print_sentences(["", *results.study["notes"], *_failures(results), *_places(written)])
@@ -67,6 +69,23 @@ def _table(title: str, columns: list[str], rows: Rows, baseline: Rows, layout: s
     for name, numbers in baseline.items():
         table.add_row(Text(name, style="dim"), *(Text(layout.format(number), style="dim") for number in numbers))
     return table
+
+
+def _print_yardstick(results: Results) -> None:
+    """A table for each learner of ours: a row for each data set, all families together, and one for all."""
+    comparisons = compare_with_best(results)
+    for learner, total in totals(comparisons, "learner", results.confidence).items():
+        of_learner = [found for found in comparisons if found.learner == learner]
+        rows = totals(of_learner, "dataset", results.confidence)
+        table = new_table()
+        table.add_column("data set", no_wrap=True)
+        for title in COLUMNS:
+            table.add_column(title, justify="right", no_wrap=True)
+        for index, (dataset, on_dataset) in enumerate(rows.items(), start=1):
+            table.add_row(Text(dataset), *on_dataset.cells, end_section=index == len(rows))
+        table.add_row("all", *total.cells)
+        print_sentences(["", f"{learner} beside the best of all others at each loss:"])
+        print_table(table)
 
 
 def _published_table(results: Results) -> RichTable:

@@ -52,7 +52,7 @@ def top_labelsets(log_odds: np.ndarray, n_labelsets: int) -> np.ndarray:
     """The most probable label sets of each row if labels were independent, up to that many.
 
     A label set costs the log odds of all labels in which it differs from the most probable one, so those that differ
-    in the least certain labels are the best.
+    in the least certain labels are the best: in ten of these at most, whatever the number of labels.
 
     Examples
     --------
@@ -67,9 +67,12 @@ def top_labelsets(log_odds: np.ndarray, n_labelsets: int) -> np.ndarray:
     uncertain = np.argsort(costs, axis=1, kind="stable")[:, :n_flips]
     flips = members_table(np.arange(1 << n_flips), n_flips)
     totals = np.take_along_axis(costs, uncertain, axis=1) @ flips.T.astype(float)
-    best = np.argsort(totals, axis=1, kind="stable")[:, :n_labelsets]
-    found = np.repeat((log_odds > 0).astype(np.uint8)[:, np.newaxis], best.shape[1], axis=1)
-    rows, places = np.arange(n_rows)[:, np.newaxis, np.newaxis], np.arange(best.shape[1])[:, np.newaxis]
+    most = min(n_labelsets, totals.shape[1])
+    best = np.sort(np.argpartition(totals, most - 1, axis=1)[:, :most], axis=1)
+    cheapest_first = np.argsort(np.take_along_axis(totals, best, axis=1), axis=1, kind="stable")
+    best = np.take_along_axis(best, cheapest_first, axis=1)
+    found = np.repeat((log_odds > 0).astype(np.uint8)[:, np.newaxis], most, axis=1)
+    rows, places = np.arange(n_rows)[:, np.newaxis, np.newaxis], np.arange(most)[:, np.newaxis]
     found[rows, places, uncertain[:, np.newaxis]] ^= flips[best]
     return found
 

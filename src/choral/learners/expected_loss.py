@@ -44,11 +44,11 @@ class ExpectedLossClassifier(JointClassifier):
 
     >>> from choral import HammingMeasure, SubsetMeasure
     >>> from choral.learners import ExpectedLossClassifier, LabelPowerset
-    >>> X = [[0.0]] * 10
-    >>> Y = [[0, 0, 0]] * 3 + [[1, 1, 0]] * 2 + [[1, 0, 1]] * 2 + [[0, 1, 1]] * 2 + [[1, 1, 1]]
+    >>> X = [[0.0]] * 11
+    >>> Y = [[0, 0, 0]] * 3 + [[1, 1, 0]] * 2 + [[1, 0, 1]] * 2 + [[0, 1, 1]] * 2 + [[1, 1, 1]] * 2
     >>> model = ExpectedLossClassifier(LabelPowerset(), HammingMeasure()).fit(X, Y)
     >>> model.predict([[0.0]]), model.predict([[0.0]], measure=SubsetMeasure())
-    (array([[0, 0, 0]], dtype=uint8), array([[0, 0, 0]], dtype=uint8))
+    (array([[1, 1, 1]], dtype=uint8), array([[0, 0, 0]], dtype=uint8))
     """
 
     estimator_: Any
@@ -102,15 +102,26 @@ class ExpectedLossClassifier(JointClassifier):
         X = self._check_features(X)
         source = self._source()
         if source == "distribution":
-            return self.estimator_.predict_distribution(X)
+            distribution = self.estimator_.predict_distribution(X)
+            self._check_shape("predict_distribution", (distribution.n_instances, distribution.n_labels), X.shape[0])
+            return distribution
         if source == "marginals":
             scores = stack_proba(self.estimator_.predict_proba(X), getattr(self.estimator_, "classes_", None))
-            return IndependentLabels(self._check_shape("predict_proba", scores, X.shape[0]))
-        votes = [np.asarray(member.predict(X)) for member in self.estimator_.estimators_]
-        votes = [self._check_shape("predict of each of estimators_", labels, X.shape[0]) for labels in votes]
-        return LabelDistribution.from_samples(np.stack(votes, axis=1))
+            self._check_shape("predict_proba", scores.shape, X.shape[0])
+            return IndependentLabels(scores)
+        return LabelDistribution.from_samples(np.stack(self._votes(X), axis=1))
 
-    def _check_shape(self, what: str, values: np.ndarray, n_rows: int) -> np.ndarray:
-        if values.shape != (n_rows, self.n_labels_):
-            raise ValueError(f"{what} must return the shape {(n_rows, self.n_labels_)}; got {values.shape}.")
-        return values
+    def _votes(self, X: Any) -> list[np.ndarray]:
+        """What each member predicts."""
+        votes = [np.array(member.predict(X)) for member in self.estimator_.estimators_]
+        for labels in votes:
+            self._check_shape("predict of each of estimators_", labels.shape, X.shape[0])
+        for label, classes in enumerate(getattr(self.estimator_, "classes_", ())):
+            if np.size(classes) == 1:  # members of scikit-learn's forests number the classes: a label always 1 is 0
+                for labels in votes:
+                    labels[:, label] = classes[0]
+        return votes
+
+    def _check_shape(self, what: str, shape: tuple[int, ...], n_rows: int) -> None:
+        if shape != (n_rows, self.n_labels_):
+            raise ValueError(f"{what} must return the shape {(n_rows, self.n_labels_)}; got {shape}.")

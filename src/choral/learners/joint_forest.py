@@ -85,29 +85,28 @@ class JointForest(PooledJoint):
 
     def fit_views(self, X: Any, Y: np.ndarray) -> list[LabelDistribution]:
         """Grow the trees; what those say of a row that have not seen it."""
-        check_count("n_estimators", self.n_estimators)
+        n_estimators = check_count("n_estimators", self.n_estimators)
         if self.target not in ("labels", "labelsets"):
             raise ValueError(f"target must be 'labels' or 'labelsets'; got {self.target!r}.")
         self.labelsets_, which = np.unique(Y, axis=0, return_inverse=True)
         which = which.ravel()
         target = Y if self.target == "labels" else _classes(self.labelsets_, which)
         self.forest_ = ExtraTreesClassifier(
-            self.n_estimators,
+            n_estimators,
             bootstrap=True,
             max_features=self.max_features,
             min_samples_leaf=self.min_samples_leaf,
             n_jobs=self.n_jobs,
             random_state=check_random_state(self.random_state).randint(LARGEST_SEED),
         )
-        dense = sp.issparse(X) and X.shape[0] * X.shape[1] <= MOST_DENSE
-        self.forest_.fit(X.toarray() if dense else X, target)
+        self.forest_.fit(_for_trees(X), target.ravel() if Y.shape[1] == 1 else target)
         self._keep_labelsets(self._leaves(X), which)
         return [self.oob_distribution_]
 
     def _leaves(self, X: Any) -> np.ndarray:
         """The leaf of each row in each tree, numbered through all trees; of shape (n_samples, n_estimators)."""
         n_nodes = [tree.tree_.node_count for tree in self.forest_.estimators_]
-        return self.forest_.apply(X) + np.cumsum([0, *n_nodes[:-1]])
+        return self.forest_.apply(_for_trees(X)) + np.cumsum([0, *n_nodes[:-1]])
 
     def _keep_labelsets(self, leaves: np.ndarray, which: np.ndarray) -> None:
         """The shares of label sets in all leaves, and what trees say of rows they have not seen."""
@@ -134,6 +133,18 @@ class JointForest(PooledJoint):
         rows = np.repeat(np.arange(leaves.shape[0]), leaves.shape[1])
         visits = sp.csr_array((np.ones(rows.size), (rows, leaves.ravel())), shape=(len(leaves), self._shares.shape[0]))
         return [LabelDistribution(self.labelsets_, _rows_to_one(visits @ self._shares))]
+
+
+def _for_trees(X: Any) -> Any:
+    """Features as scikit-learn's trees take them: in single precision, sparse ones spread out or with narrow indices."""
+    with np.errstate(over="ignore"):
+        X = X.astype(np.float32)
+    values = X.data if sp.issparse(X) else X
+    np.nan_to_num(values, copy=False)  # infinite by now, the largest number is on the same side of every threshold
+    if not sp.issparse(X):
+        return X
+    spread_out = X.shape[0] * X.shape[1] <= MOST_DENSE
+    return X.toarray() if spread_out else sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
 
 
 def _classes(labelsets: np.ndarray, which: np.ndarray) -> np.ndarray:

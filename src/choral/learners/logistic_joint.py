@@ -84,17 +84,20 @@ class LogisticJoint(PooledJoint):
         strengths = self.strengths
         if strengths is None:
             strengths = SPARSE_STRENGTHS if sp.issparse(X) else DENSE_STRENGTHS
+        if not len(strengths):
+            raise ValueError("strengths must hold at least one number; got none.")
         rng = check_random_state(self.random_state)
         folds = inner_folds(len(Y), self.cv, rng)
+        n_folds = int(folds.max()) + 1
         seed = rng.randint(LARGEST_SEED)
         fits = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_and_predict)(_regressions(X, strength, seed), X, Y, folds != fold)
             for strength in strengths
-            for fold in range(self.cv)
+            for fold in range(n_folds)
         )
         marginals = np.zeros((len(strengths), *Y.shape))
         for place, proba in enumerate(fits):
-            strength, fold = divmod(place, self.cv)
+            strength, fold = divmod(place, n_folds)
             marginals[strength, folds == fold] = proba
         best = int(((marginals - Y) ** 2).mean(axis=(1, 2)).argmin())
         self.strength_ = strengths[best]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from choral.decisions import LabelDistribution
@@ -37,6 +38,7 @@ class PooledJoint(JointClassifier):
     def fit(self, X: Any, Y: Any) -> "PooledJoint":
         """Fit the models, then smoothing and exponents on what they say of rows that they were not fitted on."""
         X, Y = self._check_training(X, Y)
+        self._is_dense = not sp.issparse(X)
         self._fit_pool(self.fit_views(X, Y), Y)
         return self
 
@@ -63,6 +65,8 @@ class PooledJoint(JointClassifier):
     def predict_distribution(self, X: Any) -> LabelDistribution:
         """The joint distribution of the labels of each row, over label sets seen in training and probable others."""
         X = self._check_features(X)
+        if self._is_dense and sp.issparse(X):
+            X = X.toarray()  # some models take what they were fitted on alone
         new = np.full(X.shape[0], -1)
         return self.pool_.distribution(self._evidence(self.views(X), new), len(new))
 

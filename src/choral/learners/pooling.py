@@ -126,8 +126,8 @@ class PriorEvidence:
         places = find_labelsets(candidates.seen, self.labelsets)
         frequencies = np.where(places >= 0, counts[:, places], 0) / self.counts.sum()
         log_odds = np.log(self._marginals) - np.log1p(-self._marginals)
-        product = np.exp(candidates.seen @ log_odds + np.log1p(-self._marginals).sum())
-        lifts = np.log((1 - self.smoothing) * frequencies / product + self.smoothing)
+        log_product = candidates.seen @ log_odds + np.log1p(-self._marginals).sum()  # too small to be no logarithm
+        lifts = np.logaddexp(_log((1 - self.smoothing) * frequencies) - log_product, np.log(self.smoothing))
         others = np.full((len(self.own), candidates.others.shape[1]), np.log(self.smoothing))
         return np.hstack([lifts, others])
 

@@ -77,7 +77,7 @@ class StackedJoint(PooledJoint):
         self.estimators_ = []
         found = []
         for name, learner in self._members(X):
-            (member,) = seeded_clones(learner, 1, rng)
+            (member,) = seeded_clones(learner, 1, None if self.random_state is None else rng)
             if not isinstance(member, PooledJoint):
                 member = _CrossValidated(member, folds, self.n_jobs)
             found.append(member.fit_views(X, Y))

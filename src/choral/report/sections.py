@@ -79,7 +79,7 @@ def _curves(contents: Contents) -> str:
         return ""
     return _lead(
         "How often something is wrong when labels are judged together: at the left end single labels (Hamming loss), "
-        f"at the right end all of them at once (subset 0/1 loss). Move the slider to rank the {word(contents)}s there."
+        f"towards the right all of them at once (subset 0/1 loss). Move the slider to rank the {word(contents)}s there."
     )
 
 

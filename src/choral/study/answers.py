@@ -8,7 +8,7 @@ import numpy as np
 
 from choral.measures.base import ROUNDING
 from choral.stats import RankComparison, rank_losses
-from choral.study.tables import place_in_words, winners_along
+from choral.study.tables import PLACES, place_in_words, winners_along
 
 if TYPE_CHECKING:
     from choral.study.results import Results
@@ -136,8 +136,7 @@ def _verdict(test: str, near: list[str], n_learners: int) -> str:
 
 def _not_shown(results: "Results", family: str) -> list[str]:
     """By which losses it may be chance that three or more learners differ."""
-    places = results.places(family)
-    found = {place: results.ranks_or_none(family, x) for place, x in places.items()}
+    found = {place: results.ranks_or_none(family, x) for place, x in results.places(family).items()}
     doubtful = [
         place_in_words(family, place)
         for place, comparison in found.items()
@@ -145,7 +144,7 @@ def _not_shown(results: "Results", family: str) -> list[str]:
     ]
     if not doubtful:
         return []
-    if len(doubtful) == len(places):
+    if len(doubtful) == len(PLACES):
         return ["That may be chance: Friedman's test does not show that learners differ, at either end or halfway."]
     return [f"By {_listed(doubtful)} that may be chance: Friedman's test does not show that learners differ."]
 

@@ -16,6 +16,7 @@ from joblib.externals.loky.backend import reduction  # cloudpickle, wherever thi
 
 import choral
 from choral.datasets import Dataset
+from choral.evaluation import plain_numbers
 from choral.study.plan import Plan, StudyData, StudyLearner
 
 FORMAT = 1  # of the files of cells
@@ -49,6 +50,7 @@ class Task:
     soft: bool
     threshold: float | None
     time_limit: float | None
+    parameters: dict[str, np.ndarray] | None  # of each family, for a learner that predicts anew for each loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +78,7 @@ def prepare(plan: Plan, data: StudyData) -> PreparedData:
         fold_numbers = plan.fold_numbers(data, dataset.Y)
     except ValueError as error:
         raise ValueError(f"{data.name}: {error}") from error
-    cells = _cells(plan, data.name, key, fold_numbers)
+    cells = _cells(plan, data.name, key, dataset.Y.shape[1], fold_numbers)
     return PreparedData(data.name, key, dataset.Y, dataset.label_names, fold_numbers, tuple(cells))
 
 
@@ -105,10 +107,11 @@ def make_task(plan: Plan, learner: StudyLearner, dataset: Dataset, prepared: Pre
         soft=plan.predictions == "soft",
         threshold=_threshold(plan, learner),
         time_limit=plan.time_limit,
+        parameters=_parameters(plan, learner, dataset.Y.shape[1]),
     )
 
 
-def _cells(plan: Plan, name: str, data_key: str, fold_numbers: np.ndarray) -> Iterator[Cell]:
+def _cells(plan: Plan, name: str, data_key: str, n_labels: int, fold_numbers: np.ndarray) -> Iterator[Cell]:
     """All cells of a data set; folds last, so that the learners of a fold are compared soon."""
     n_folds = int(fold_numbers.max()) + 1
     tests = {
@@ -117,7 +120,7 @@ def _cells(plan: Plan, name: str, data_key: str, fold_numbers: np.ndarray) -> It
         for fold in range(n_folds)
     }
     for learner in plan.learners:
-        of_learner = _learner_key(plan, learner)
+        of_learner = _learner_key(plan, learner, n_labels)
         for seed in plan.seeds_of(learner):
             for (repeat, fold), test in tests.items():
                 used_seed = seed if learner.seed_parameters else None
@@ -125,7 +128,7 @@ def _cells(plan: Plan, name: str, data_key: str, fold_numbers: np.ndarray) -> It
                 yield Cell(name, learner.name, seed, repeat, fold, key)
 
 
-def _learner_key(plan: Plan, learner: StudyLearner) -> list[Any]:
+def _learner_key(plan: Plan, learner: StudyLearner, n_labels: int) -> list[Any]:
     estimator = learner.estimator
     parts = [estimator, *(part for part in estimator.get_params().values() if hasattr(part, "get_params"))]
     stamps = sorted({_stamp(type(part)) for part in parts})
@@ -133,7 +136,14 @@ def _learner_key(plan: Plan, learner: StudyLearner) -> list[Any]:
         own = joblib.hash(estimator, hash_name="sha1")
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise ValueError(f"{learner.name} cannot be sent to other processes: {error}.") from error
-    return [own, stamps, plan.predictions, _threshold(plan, learner)]
+    key = [own, stamps, plan.predictions, _threshold(plan, learner)]
+    if parameters := _parameters(plan, learner, n_labels):
+        key.append({family: plain_numbers(values) for family, values in parameters.items()})
+    return key
+
+
+def _parameters(plan: Plan, learner: StudyLearner, n_labels: int) -> dict[str, np.ndarray] | None:
+    return {family: plan.parameters(family, n_labels) for family in plan.families} if learner.each_loss else None
 
 
 def _threshold(plan: Plan, learner: StudyLearner) -> float | None:

@@ -19,6 +19,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from choral.decisions import bayes_curve
+from choral.decisions.base import Distribution
+from choral.learners.joint import NO_PROOF
 from choral.profiles import ErrorProfile
 from choral.scores import harden, stack_proba
 from choral.study.cells import Task
@@ -29,10 +32,14 @@ IDLE_SECONDS = 300.0  # then the process ends: nobody may be left who would tell
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of a cell: predictions of its test rows with what is known about them, or the reason why not."""
+    """What came of a cell: predictions of its test rows with what is known about them, or the reason why not.
+
+    Predictions are of shape (n_rows, n_labels), or (n_parameters, n_rows, n_labels) where each loss has its own: first
+    for the parameters of one family, then for those of the next.
+    """
 
     predictions: np.ndarray | None = None  # uint8, or float32 for scores
-    profile: dict[str, Any] | None = None
+    profiles: tuple[dict[str, Any], ...] = ()  # one, or one for each parameter
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     reason: str | None = None
@@ -46,12 +53,13 @@ def run(task: Task, X: Any, Y: np.ndarray) -> Outcome:
         warnings.simplefilter("always")
         try:
             predictions = _predict(task, X, Y)
-            profile = ErrorProfile.from_predictions(Y[task.test], predictions).to_dict()
+            each = predictions if task.parameters else [predictions]
+            profiles = tuple(ErrorProfile.from_predictions(Y[task.test], one).to_dict() for one in each)
         except Exception as error:
             text = " ".join(str(error).split()) or "no message"
             outcome = Outcome(reason=f"{type(error).__name__}: {text}", details=traceback.format_exc())
         else:
-            outcome = Outcome(predictions, profile)
+            outcome = Outcome(predictions, profiles)
     messages = dict.fromkeys(f"{warning.category.__name__}: {warning.message}" for warning in caught)
     return replace(outcome, seconds=time.perf_counter() - start, warnings=tuple(messages)[:MOST_WARNINGS])
 
@@ -65,25 +73,35 @@ def _predict(task: Task, X: Any, Y: np.ndarray) -> np.ndarray:
     train = ~task.test
     model.fit(X[train], Y[train])
     n_rows, n_labels = int(task.test.sum()), Y.shape[1]
+    if task.parameters:
+        distribution = model.predict_distribution(X[task.test])
+        if not isinstance(distribution, Distribution):
+            kind = type(distribution).__name__
+            raise TypeError(f"predict_distribution must return a LabelDistribution or IndependentLabels; got {kind}.")
+        _check_shape((distribution.n_instances, distribution.n_labels), n_rows, n_labels)
+        curves = [
+            bayes_curve(distribution, family, values, node_limit=NO_PROOF) for family, values in task.parameters.items()
+        ]
+        return np.concatenate([curve.labels for curve in curves])
     if task.soft or task.threshold is not None:
         proba, classes = model.predict_proba(X[task.test]), getattr(model, "classes_", None)
         if n_labels == 1 and np.shape(proba) == (n_rows, 2):  # scikit-learn takes a single label for two classes
             proba, classes = [proba], [[0, 1] if classes is None else classes]
         scores = stack_proba(proba, classes)
-        _check_shape(scores, n_rows, n_labels)
+        _check_shape(scores.shape, n_rows, n_labels)
         return scores.astype(np.float32) if task.threshold is None else harden(scores, task.threshold)
     labels = model.predict(X[task.test])
     labels = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels)
     labels = labels.reshape(-1, 1) if n_labels == 1 else labels  # scikit-learn's are 1-D then
-    _check_shape(labels, n_rows, n_labels)
+    _check_shape(labels.shape, n_rows, n_labels)
     if not np.isin(labels, (0, 1)).all():
         raise ValueError("predict must return labels 0 and 1; for scores, say predictions = 'soft' or a threshold.")
     return labels.astype(np.uint8)
 
 
-def _check_shape(predictions: np.ndarray, n_rows: int, n_labels: int) -> None:
-    if predictions.shape != (n_rows, n_labels):
-        raise ValueError(f"predictions must have the shape {(n_rows, n_labels)}; got {predictions.shape}.")
+def _check_shape(shape: tuple[int, ...], n_rows: int, n_labels: int) -> None:
+    if shape != (n_rows, n_labels):
+        raise ValueError(f"predictions must have the shape {(n_rows, n_labels)}; got {shape}.")
 
 
 def main() -> None:

@@ -7,13 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from choral._text import printable
+from choral._text import did_you_mean, printable
 from choral._validation import check_count, check_matrix, check_vector
 from choral.datasets import Dataset
 from choral.learners.base import is_seed
 from choral.measures.families import FAMILIES, get_family
 from choral.scores import check_threshold
 from choral.study.splits import Split, check_folds
+
+N_EVEN, EVEN_REACH = 12, 3  # alphas from 1 to so many times the number of labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +80,15 @@ class StudyLearner:
         Hard labels from ``predict_proba``, 1 from this score on; by default that of the plan.
     is_baseline : bool
         Whether it is there for comparison only: drawn grey, and never said to win.
+    each_loss : bool
+        Whether it predicts anew for each loss: what is best by its ``predict_distribution``, which it must have.
     """
 
     name: str
     estimator: Any
     threshold: float | None = None
     is_baseline: bool = False
+    each_loss: bool = False
 
     def __post_init__(self) -> None:
         _check_name("a learner", self.name)
@@ -114,7 +119,8 @@ class Plan:
         A learner with randomness runs once with each, others once; losses are averaged.
     families : mapping from name to parameters
         Which losses: ``"binomial"`` and ``"polynomial"``, with values of k or alpha; None is the default grid of
-        `choral.loss_curve`. Values of k beyond the number of labels of a data set are left out there.
+        `choral.loss_curve`. Values of k beyond the number of labels of a data set are left out there. For
+        ``"polynomial"`` also ``"even"``: twelve alphas, evenly in their logarithms from 1 to 3 K for K labels.
     predictions : {"hard", "soft"}
         Labels of ``predict`` (of ``predict_proba`` where there is a threshold), or scores of ``predict_proba``.
     threshold : float, optional
@@ -125,6 +131,8 @@ class Plan:
         Whether to judge the claims of the paper in the end: for studies with its learners, by its names.
     published : bool
         Whether to compare with the published losses, where data set and learner bear their names.
+    ours : sequence of str
+        Learners to judge, one by one, against the best of all the others at each parameter.
     text : str, optional
         The file it was read from.
     """
@@ -140,6 +148,7 @@ class Plan:
     time_limit: float | None = None
     claims: bool = False
     published: bool = False
+    ours: tuple[str, ...] = ()
     text: str | None = None
 
     def __post_init__(self) -> None:
@@ -161,12 +170,15 @@ class Plan:
         if self.predictions not in ("hard", "soft"):
             raise ValueError(f"predictions must be 'hard' or 'soft'; got {self.predictions!r}.")
         self._check_thresholds()
+        self._check_each_loss()
         if self.time_limit is not None and not (0 < self.time_limit < math.inf):
             raise ValueError(f"time_limit must be a positive number of seconds; got {self.time_limit}.")
         if len(baselines := [learner.name for learner in self.learners if learner.is_baseline]) > 1:
             raise ValueError(f"at most one learner may be the baseline; got {', '.join(baselines)}.")
         if len(baselines) == len(self.learners):
             raise ValueError("learners must hold at least one that is not the baseline.")
+        object.__setattr__(self, "ours", tuple(self.ours))
+        self._check_ours()
 
     def _check_thresholds(self) -> None:
         _check_probability(self.threshold)
@@ -179,14 +191,43 @@ class Plan:
             if not hasattr(learner.estimator, "predict_proba"):
                 raise ValueError(f"{learner.name} has no predict_proba, which scores and thresholds need.")
 
+    def _check_each_loss(self) -> None:
+        for learner in (learner for learner in self.learners if learner.each_loss):
+            if not hasattr(learner.estimator, "predict_distribution"):
+                raise ValueError(f"{learner.name} has no predict_distribution, which each_loss needs.")
+            if self.predictions == "soft":
+                raise ValueError(
+                    f"{learner.name}: each_loss makes hard labels; it does not go with predictions = 'soft'."
+                )
+            if self.threshold is not None or learner.threshold is not None:
+                raise ValueError(f"{learner.name}: each_loss decides without scores; it does not go with a threshold.")
+
+    def _check_ours(self) -> None:
+        _check_distinct("ours", self.ours)
+        names = [learner.name for learner in self.learners]
+        for name in self.ours:
+            if name not in names:
+                raise ValueError(f"ours: there is no learner {name!r}{did_you_mean(str(name), names)}")
+        if self.baseline in self.ours:
+            raise ValueError(f"ours must not hold the baseline; got {self.baseline}.")
+        if not {*names} - {*self.ours, self.baseline}:
+            raise ValueError("ours must leave at least one other learner, besides the baseline, to compare with.")
+
     @property
     def baseline(self) -> str | None:
         """The name of the learner that is the baseline."""
         return next((learner.name for learner in self.learners if learner.is_baseline), None)
 
+    @property
+    def each_loss(self) -> tuple[str, ...]:
+        """The names of the learners that predict anew for each loss."""
+        return tuple(learner.name for learner in self.learners if learner.each_loss)
+
     def parameters(self, family: str, n_labels: int) -> np.ndarray:
         """The values of k or alpha for a data set with so many labels."""
         values = self.families[family]
+        if isinstance(values, str):
+            values = np.geomspace(1, EVEN_REACH * n_labels, N_EVEN)
         if values is not None and family == "binomial":
             values = [k for k in values if k <= n_labels] or [n_labels]
         return get_family(family).parameters(values, n_labels)
@@ -238,7 +279,10 @@ def _check_distinct(what: str, names: Any) -> None:
 
 def _check_parameters(family: str, parameters: Any) -> None:
     get_family(family)
-    if parameters is not None:
+    if isinstance(parameters, str) and parameters == "even":
+        if family == "binomial":
+            raise ValueError('the parameters of binomial cannot be "even": every k is "all", the default.')
+    elif parameters is not None:
         values = check_vector(f"the parameters of {family}", parameters)
         if not (np.diff(values) > 0).all() or not values[0] >= 1:
             raise ValueError(f"the parameters of {family} must increase, from 1 or more on; got {parameters}.")

@@ -21,7 +21,7 @@ from choral.study.plan import Plan, StudyData, StudyLearner
 from choral.study.published import published_folds
 from choral.study.splits import Split
 
-READY = ("quick", "paper", "published")
+READY = ("quick", "paper", "published", "tailored")
 EMBEDDED = "digits-segments"
 
 
@@ -32,8 +32,9 @@ def read_plan(plan: str | os.PathLike[str]) -> Plan:
     ----------
     plan : str or path-like
         ``"quick"`` (embedded data, a minute), ``"paper"`` (the nine data sets and learners of the paper),
-        ``"published"`` (the same with the quirks of the published protocol), or the path of a TOML file: see
-        ``docs/study.md``. Paths in it are relative to its folder, from which modules can be imported too.
+        ``"published"`` (the same with the quirks of the published protocol), ``"tailored"`` (learners made for these
+        losses beside those of the paper), or the path of a TOML file: see ``docs/study.md``. Paths in it are relative
+        to its folder, from which modules can be imported too.
 
     Raises
     ------
@@ -85,6 +86,7 @@ def parse_plan(text: str, name: str, folder: Path) -> Plan:
             time_limit=keys.take("time_limit", float, None),
             claims=keys.take("claims", bool, False),
             published=keys.take("published", bool, False),
+            ours=tuple(keys.take("ours", list, [])),
             text=keys.finish(text),
         )
 
@@ -152,7 +154,8 @@ def _read_learner(keys: Keys) -> StudyLearner:
             keys.take("name", str),
             estimator,
             threshold=keys.take("threshold", float, None),
-            is_baseline=keys.finish(keys.take("baseline", bool, False)),
+            is_baseline=keys.take("baseline", bool, False),
+            each_loss=keys.finish(keys.take("each_loss", bool, False)),
         )
 
 
@@ -191,7 +194,8 @@ def _read_families(keys: Keys) -> dict[str, Any]:
         found = {name: keys.take(name, (str, list)) for name in FAMILIES if name in keys}
         keys.finish(None, known=FAMILIES)
         for name, parameters in found.items():
-            if isinstance(parameters, str) and parameters != "all":
-                raise ValueError(f'{name}: must be "all" or a list of numbers; got {parameters!r}')
+            if isinstance(parameters, str) and parameters not in ("all", "even"):
+                texts = '"all"' if name == "binomial" else '"all", "even"'
+                raise ValueError(f"{name}: must be {texts} or a list of numbers; got {parameters!r}")
         chosen = {name: None if parameters == "all" else parameters for name, parameters in found.items()}
         return chosen or dict.fromkeys(FAMILIES)

@@ -80,10 +80,10 @@ def published_runs() -> dict[tuple[str, str], PublishedRun]:
 
 
 def compare_with_published(results: "Results") -> list[Comparison]:
-    """Our losses beside the published ones, for data sets and learners that bear their names."""
+    """Our losses beside the published ones, for data sets and learners that bear their names and predict once."""
     found = []
     for (dataset, learner), run in published_runs().items():
-        if dataset not in results.datasets or learner not in results.finished(dataset):
+        if dataset not in results.datasets or learner not in results.finished(dataset) or learner in results.each_loss:
             continue
         profile = results.profile(dataset, learner)
         differences = [profile.losses(family) - losses for family, losses in run.losses.items()]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from choral._kernels.pairs import row_slices
-from choral.measures.families import get_family
+from choral.measures.families import Family, get_family
 from choral.row_losses import row_losses
 from choral.stats import Rows, bootstrap_means
 
@@ -27,31 +27,40 @@ def _row_blocks(results: "Results", dataset: str, family: str) -> Iterator[Rows]
     """Rows of a data set with their losses under each learner and parameter, averaged over repeats and seeds."""
     Y, _ = results.labels(dataset)
     parameters = results.parameters(dataset, family)
-    runs = [_runs(results, dataset, learner, Y) for learner in results.finished(dataset)]
-    for block in row_slices((len(Y), max(results.n_bootstrap, len(runs) * len(parameters))), itemsize=1):
+    runs = {learner: _runs(results, dataset, learner, family) for learner in results.finished(dataset)}
+    most = max(len(results.parameters(dataset, name)) for name in results.families)  # the same samples for all families
+    for block in row_slices((len(Y), max(results.n_bootstrap, len(runs) * most)), itemsize=1):
         of_learners = []
-        for of_learner in runs:
-            losses = [row_losses(Y[block], run[block], get_family(family), parameters) for run in of_learner]
+        for learner, of_learner in runs.items():
+            losses_of = _losses_by_errors if learner in results.each_loss else row_losses
+            losses = [losses_of(Y[block], run[block], get_family(family), parameters) for run in of_learner]
             of_learners.append(np.mean(losses, axis=0))
         n_rows = len(of_learners[0])
         yield Rows(np.hstack(of_learners), np.ones(n_rows, dtype=np.int64), np.ones(n_rows))
 
 
-def _runs(results: "Results", dataset: str, learner: str, Y: np.ndarray) -> list[np.ndarray]:
-    """Predictions for all rows, once for each seed and repeat."""
+def _runs(results: "Results", dataset: str, learner: str, family: str) -> list[np.ndarray]:
+    """Once for each seed and repeat, for all rows: predictions, or how many labels are wrong in those for each loss."""
+    Y, _ = results.labels(dataset)
     runs: dict[tuple[int, int], np.ndarray] = {}
     for cell in results.cells(dataset, learner):
-        predictions = results.cell_predictions(cell)
-        run = runs.setdefault((cell.seed, cell.repeat), np.zeros(Y.shape, dtype=predictions.dtype))
-        run[results.test_rows(cell)] = predictions
+        test, found = results.test_rows(cell), results.cell_predictions(cell)
+        if learner in results.each_loss:  # of so many predictions, errors are what fits into memory
+            found = np.count_nonzero(found[results.part(dataset, family)] != Y[test], axis=2).T.astype(np.int32)
+        run = runs.setdefault((cell.seed, cell.repeat), np.zeros((len(Y), found.shape[1]), dtype=found.dtype))
+        run[test] = found
     return list(runs.values())
+
+
+def _losses_by_errors(true: np.ndarray, wrong: np.ndarray, family: Family, parameters: np.ndarray) -> np.ndarray:
+    """As `row_losses`, from the number of wrong labels of each row in what was predicted for each parameter."""
+    deficits = family.deficits(parameters, true.shape[1], int(wrong.max()))
+    return np.take_along_axis(deficits.T, wrong, axis=0)
 
 
 def fold_losses(results: "Results", dataset: str, learner: str, family: str) -> np.ndarray:
     """Losses by fold, of shape (n_repeats * n_folds, n_parameters), seeds averaged; of a learner that finished."""
-    parameters = results.parameters(dataset, family)
     of_fold: dict[tuple[int, int], list[np.ndarray]] = {}
     for cell in results.cells(dataset, learner):
-        losses = results.cell_profile(cell).losses(family, parameters)  # type: ignore[union-attr]
-        of_fold.setdefault((cell.repeat, cell.fold), []).append(losses)
+        of_fold.setdefault((cell.repeat, cell.fold), []).append(results.cell_losses(cell, family))
     return np.array([np.mean(seeds, axis=0) for _, seeds in sorted(of_fold.items())])

@@ -23,7 +23,7 @@ from choral.stats import (
 from choral.study.cells import Cell
 from choral.study.resampling import bootstrap_losses, fold_losses
 from choral.study.store import DamagedFile, Store, StoredLabels
-from choral.study.tables import PLACES, Table, crossings, differences, losses, ranks, slopes, wins
+from choral.study.tables import PLACES, Table, crossings, differences, losses, ranks, slopes, wins, yardstick
 
 T = TypeVar("T")
 TABLES = (losses, wins, slopes, crossings, differences, ranks)
@@ -73,6 +73,10 @@ class Results:
         The learner that is there for comparison only.
     study : dict
         All that ``study.json`` says: plan, versions, parameters of the learners.
+    each_loss : tuple of str
+        The learners that predict anew for each loss: their loss at a parameter is that of the labels predicted for it.
+    ours : tuple of str
+        The learners that are judged against the best of the others.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, n_bootstrap: int = 1000, confidence: float = 0.95):
@@ -85,6 +89,8 @@ class Results:
         self.baseline: str | None = self.study["baseline"]
         self.families: tuple[str, ...] = tuple(self.study["families"])
         self.learners: tuple[str, ...] = tuple(self.study["learners"])
+        self.each_loss: tuple[str, ...] = tuple(self.study["each_loss"])
+        self.ours: tuple[str, ...] = tuple(self.study["ours"])
         self._datasets = {data["name"]: data for data in self.study["datasets"]}
         self.datasets: tuple[str, ...] = tuple(self._datasets)
         self._known: dict[tuple, Any] = {}
@@ -104,16 +110,16 @@ class Results:
         return tuple(learner for learner in self.learners if learner != self.baseline)
 
     @cached_property
-    def _profiles(self) -> dict[Cell, ErrorProfile | None]:
-        """The profile of each cell; None for one that has no result, or a damaged one."""
-        return {cell: self._read_profile(cell) for dataset in self.datasets for cell in self.cells(dataset)}
+    def _profiles(self) -> dict[Cell, list[ErrorProfile] | None]:
+        """The profile of each cell, or those for each parameter; None for one without a result, or a damaged one."""
+        return {cell: self._read_profiles(cell) for dataset in self.datasets for cell in self.cells(dataset)}
 
-    def _read_profile(self, cell: Cell) -> ErrorProfile | None:
+    def _read_profiles(self, cell: Cell) -> list[ErrorProfile] | None:
         try:
             stored = self._store.read(cell.key)
         except DamagedFile:
             return None
-        return None if stored is None else ErrorProfile.from_dict(stored.profile)
+        return None if stored is None else [ErrorProfile.from_dict(profile) for profile in stored.profiles]
 
     def cells(self, dataset: str, learner: str | None = None) -> list[Cell]:
         """All cells of a data set, or those of one learner."""
@@ -132,10 +138,22 @@ class Results:
 
     def cell_profile(self, cell: Cell) -> ErrorProfile | None:
         """The errors of a cell; None where it has no result."""
-        return self._profiles[cell]
+        self._check_one_profile(cell.learner)
+        profiles = self._profiles[cell]
+        return None if profiles is None else profiles[0]
+
+    def cell_losses(self, cell: Cell, family: str) -> np.ndarray:
+        """The losses of a cell, one for each parameter."""
+        profiles = self._profiles[cell]
+        if profiles is None:
+            raise ValueError(f"there is no result of {cell}.")
+        return self._losses(cell.dataset, family, profiles)
 
     def cell_predictions(self, cell: Cell) -> np.ndarray:
-        """The predictions of a cell for its test rows, as they are stored."""
+        """The predictions of a cell for its test rows, as they are stored.
+
+        Of a learner that predicts anew for each loss, for each parameter of each family: see `part`.
+        """
         stored = self._store.read(cell.key)
         if stored is None:
             raise ValueError(f"there is no result of {cell}.")
@@ -175,9 +193,29 @@ class Results:
 
     def profile(self, dataset: str, learner: str) -> ErrorProfile:
         """The errors of a learner in all test rows of a data set."""
+        self._check_one_profile(learner)
+        return self._pooled(dataset, learner)[0]
+
+    def _pooled(self, dataset: str, learner: str) -> list[ErrorProfile]:
+        """The errors of a learner in all test rows: one profile, or one for each parameter of each family."""
         self._check_finished(dataset, learner)
-        profiles = [self._profiles[cell] for cell in self.cells(dataset, learner)]
-        return sum(filter(None, profiles), start=ErrorProfile(self.n_labels(dataset)))
+        of_cells = [self._profiles[cell] for cell in self.cells(dataset, learner)]
+        empty = ErrorProfile(self.n_labels(dataset))
+        return [sum(profiles, start=empty) for profiles in zip(*filter(None, of_cells), strict=True)]
+
+    def _losses(self, dataset: str, family: str, profiles: list[ErrorProfile]) -> np.ndarray:
+        """The loss at each parameter: of the one profile there is, or of the one for it."""
+        parameters = self.parameters(dataset, family)
+        if len(profiles) == 1:
+            return profiles[0].losses(family, parameters)
+        own = zip(profiles[self.part(dataset, family)], parameters, strict=True)
+        return np.concatenate([profile.losses(family, [parameter]) for profile, parameter in own])
+
+    def part(self, dataset: str, family: str) -> slice:
+        """Where predictions for the parameters of a family are, among all of a learner that predicts for each loss."""
+        sizes = [len(self.parameters(dataset, name)) for name in self.families]
+        index = self.families.index(family)
+        return slice(sum(sizes[:index]), sum(sizes[: index + 1]))
 
     def n_labels(self, dataset: str) -> int:
         """The number of labels of a data set."""
@@ -190,10 +228,12 @@ class Results:
 
     def curve(self, dataset: str, learner: str, family: str) -> LossCurve:
         """The loss of a learner on a data set along a family."""
-        return self._once(
-            ("curve", dataset, learner, family),
-            lambda: self.profile(dataset, learner).curve(family, self.parameters(dataset, family), learner),
-        )
+        return self._once(("curve", dataset, learner, family), lambda: self._make_curve(dataset, learner, family))
+
+    def _make_curve(self, dataset: str, learner: str, family: str) -> LossCurve:
+        losses = self._losses(dataset, family, self._pooled(dataset, learner))
+        parameters, n_labels = self.parameters(dataset, family), self.n_labels(dataset)
+        return LossCurve(family, parameters, losses, n_labels=n_labels, name=learner)
 
     def curves(self, dataset: str, family: str) -> dict[str, LossCurve]:
         """The curves of the learners that finished on a data set."""
@@ -205,7 +245,7 @@ class Results:
 
     def bands(self, dataset: str, family: str) -> dict[str, Band]:
         """Bootstrap intervals of the curves on a data set."""
-        samples = self._bootstrap(dataset, family)
+        samples = self.bootstrap_losses(dataset, family)
         return {
             learner: bootstrap_band(samples[:, index], self.confidence)
             for index, learner in enumerate(self.finished(dataset))
@@ -224,7 +264,7 @@ class Results:
         return self._once(("differences", dataset, family), lambda: self._compare_pairs(dataset, family))
 
     def _compare_pairs(self, dataset: str, family: str) -> dict[tuple[str, str], PairDifference]:
-        samples, curves = self._bootstrap(dataset, family), self.curves(dataset, family)
+        samples, curves = self.bootstrap_losses(dataset, family), self.curves(dataset, family)
         folds = {learner: fold_losses(self, dataset, learner, family) for learner in curves}
         found = {}
         for (i, first), (j, second) in combinations(enumerate(curves), 2):
@@ -235,8 +275,8 @@ class Results:
                 found[first, second] = PairDifference(estimate, *band, holm(test.pvalue))
         return found
 
-    def _bootstrap(self, dataset: str, family: str) -> np.ndarray:
-        """Losses in bootstrap samples, made once."""
+    def bootstrap_losses(self, dataset: str, family: str) -> np.ndarray:
+        """Losses in bootstrap samples, of shape (n_bootstrap, n_finished, n_parameters), made once."""
         return self._once(("bootstrap", dataset, family), lambda: bootstrap_losses(self, dataset, family))
 
     def _test_share(self, dataset: str) -> float:
@@ -289,12 +329,21 @@ class Results:
         return len(self.complete_datasets) > 1 and len(self.competitors) > 1
 
     def tables(self) -> dict[str, Table]:
-        """All tables by name: losses, wins, slopes, crossings, differences and ranks. See `choral.study.tables`."""
-        return {make.__name__: make(self) for make in TABLES}
+        """All tables by name: losses, wins, slopes, crossings, differences and ranks; yardstick where some are ours.
+
+        See `choral.study.tables`.
+        """
+        return {make.__name__: make(self) for make in (*TABLES, *([yardstick] if self.ours else []))}
 
     def _check_finished(self, dataset: str, learner: str) -> None:
         if learner not in self.finished(dataset):
             raise ValueError(f"{learner} has not finished on {dataset}; see failures().")
+
+    def _check_one_profile(self, learner: str) -> None:
+        if learner in self.each_loss:
+            raise ValueError(
+                f"{learner} predicts anew for each loss, with other errors: see curve() and cell_losses()."
+            )
 
 
 def _reaches(curve: LossCurve, x: float) -> bool:

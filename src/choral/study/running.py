@@ -3,6 +3,7 @@
 import os
 import platform
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from threading import Lock
@@ -23,6 +24,7 @@ from choral.study.worker import close_workers, kill_workers, run_task
 
 Progress = Callable[[int, int, str], None]
 PACKAGES = ("choral", "numpy", "scipy", "scikit-learn", "joblib")
+RIVALS = ("mlrl-boomer",)  # whose version is told where they are
 
 
 def run_study(
@@ -139,12 +141,15 @@ class Run:
 
 
 def _in_words(outcome: Outcome) -> str:
-    if outcome.profile is None:
+    if outcome.predictions is None:
         return f"failed after {outcome.seconds:.2f} s: {outcome.reason}"
-    profile = ErrorProfile.from_dict(outcome.profile)
-    losses = f"Hamming {profile.loss(HammingMeasure()):.4f}, subset {profile.loss(SubsetMeasure()):.4f}"
+    if outcome.predictions.ndim == 3:
+        found = f"labels for each of {len(outcome.profiles)} losses"
+    else:
+        profile = ErrorProfile.from_dict(outcome.profiles[0])
+        found = f"Hamming {profile.loss(HammingMeasure()):.4f}, subset {profile.loss(SubsetMeasure()):.4f}"
     notes = f"; {outcome.warnings[0]}" if outcome.warnings else ""
-    return f"done in {outcome.seconds:.2f} s, {losses}{notes}"
+    return f"done in {outcome.seconds:.2f} s, {found}{notes}"
 
 
 def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
@@ -157,6 +162,8 @@ def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
         "baseline": plan.baseline,
         "claims": plan.claims,
         "published": plan.published,
+        "ours": list(plan.ours),
+        "each_loss": list(plan.each_loss),
         "families": list(plan.families),
         "learners": {learner.name: " ".join(repr(learner.estimator).split()) for learner in plan.learners},
         "datasets": [
@@ -170,10 +177,18 @@ def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
             }
             for data in prepared
         ],
-        "notes": [note for data in prepared for note in plan.notes(data.name, data.Y.shape[1])],
+        "notes": _notes(plan, prepared),
         "plan": plan.text,
         "versions": _versions(),
     }
+
+
+def _notes(plan: Plan, prepared: list[PreparedData]) -> list[str]:
+    """What readers should know about the numbers."""
+    notes = [note for data in prepared for note in plan.notes(data.name, data.Y.shape[1])]
+    if plan.each_loss:
+        notes.append(f"Predicted anew for each loss, by a joint distribution: {', '.join(plan.each_loss)}.")
+    return notes
 
 
 def _versions() -> dict[str, str]:
@@ -183,4 +198,7 @@ def _versions() -> dict[str, str]:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = choral.__version__ if package == "choral" else "unknown"
+    for package in RIVALS:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
     return found

@@ -28,6 +28,7 @@ ABOUT = (  # what results need to know
     *("title", "created", "predictions", "baseline", "families", "learners", "datasets"),
     *("claims", "published", "notes", "plan", "versions"),
 )
+LATER: dict[str, Any] = {"each_loss": [], "ours": []}  # what earlier versions did not write
 OURS = {"cells", "labels", "log.txt"}  # all that is there before study.json is
 DAMAGES = (ValueError, KeyError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
@@ -40,8 +41,8 @@ class DamagedFile(ValueError):
 class StoredCell:
     """The result of a cell as it was kept."""
 
-    profile: dict[str, Any]
-    predictions: np.ndarray  # of its test rows; uint8, or float32 for scores
+    profiles: tuple[dict[str, Any], ...]
+    predictions: np.ndarray  # of its test rows; uint8, or float32 for scores. See `Outcome`
     seconds: float
     warnings: tuple[str, ...]
 
@@ -104,7 +105,7 @@ class Store:
                 raise ValueError("it was written by another version of choral")
             if missing := [key for key in ABOUT if key not in study]:
                 raise ValueError(f"it lacks {', '.join(missing)}")
-            return study
+            return LATER | study
         except FileNotFoundError:
             raise FileNotFoundError(f"{self.folder} holds no study: there is no {STUDY} in it.") from None
         except (ValueError, TypeError, AttributeError) as error:
@@ -147,15 +148,15 @@ class Store:
         hard = outcome.predictions.dtype == np.uint8
         about = {
             "key": cell.key,
-            "n_labels": outcome.predictions.shape[1],
-            "profile": outcome.profile,
+            "n_labels": outcome.predictions.shape[-1],
+            "profile": outcome.profiles if outcome.predictions.ndim == 3 else outcome.profiles[0],
             "seconds": outcome.seconds,
             "warnings": outcome.warnings,
         }
         _write_arrays(
             self._cell_path(cell.key),
             about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
-            predictions=np.packbits(outcome.predictions, axis=1) if hard else outcome.predictions,
+            predictions=np.packbits(outcome.predictions, axis=-1) if hard else outcome.predictions,
         )
         self._failure_path(cell.key).unlink(missing_ok=True)
 
@@ -167,10 +168,11 @@ class Store:
             about = json.loads(arrays["about"].tobytes())
             predictions = arrays["predictions"]
             if predictions.dtype == np.uint8:
-                predictions = np.unpackbits(predictions, axis=1, count=about["n_labels"])
+                predictions = np.unpackbits(predictions, axis=-1, count=about["n_labels"])
             if about["key"] != key:
                 raise ValueError("it is the result of another cell")
-            return StoredCell(about["profile"], predictions, about["seconds"], tuple(about["warnings"]))
+            profiles = about["profile"] if predictions.ndim == 3 else [about["profile"]]
+            return StoredCell(tuple(profiles), predictions, about["seconds"], tuple(about["warnings"]))
         except FileNotFoundError:
             return None
         except DAMAGES as error:

@@ -16,6 +16,7 @@ from choral.curves import LossCurve
 from choral.measures.base import ROUNDING
 from choral.measures.families import get_family
 from choral.stats import rank_losses
+from choral.study.yardstick import compare_with_best
 
 if TYPE_CHECKING:
     from choral.study.results import Results
@@ -185,6 +186,23 @@ def _difference_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
         for (first, second), difference in results.differences(dataset, family).items():
             for numbers in zip(*(column.tolist() for column in (parameters, *difference)), strict=True):
                 yield dataset, family, first, second, *numbers
+
+
+def yardstick(results: "Results") -> Table:
+    """A row for each data set, family and learner of ours: how it does beside the best of the others at each parameter.
+
+    See `choral.study.yardstick`; no rows where no learner is ours.
+    """
+    fields = (
+        *("dataset", "family", "learner", "n_points", "n_better", "n_tied", "share_at_or_below"),
+        *("n_surely_better", "n_surely_worse", "worst", "where", "rival", "worst_low", "worst_high"),
+        *("area_gain", "area_low", "area_high"),
+    )
+    rows = (
+        (*(getattr(found, name) for name in fields), ", ".join(found.best_others))
+        for found in compare_with_best(results)
+    )
+    return Table((*fields, "best_others"), tuple(rows))
 
 
 def _places(results: "Results") -> Iterator[tuple[str, str]]:

@@ -1,0 +1,200 @@
+"""Learners of ours, each beside the best of all others at each loss: a yardstick chosen with hindsight.
+
+At each parameter the *rival* is the learner with the least loss on the data among those that finished, are not ours and
+not the baseline; of several that are equal, but for rounding, the first of the plan. Chosen by the very rows it is
+judged on, it looks better than it is: a hard yardstick for ours, and meant so.
+
+Intervals are of ours minus the rivals that the data chose, by the paired bootstrap over rows, pointwise. Rivals are not
+chosen anew in each sample: the least of several losses is on average lower in samples than in the data, so that such an
+interval would lean to one side and might not hold the very difference that it is of.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from choral.curves import LossCurve
+from choral.measures.base import ROUNDING
+from choral.measures.families import get_family
+from choral.stats import bootstrap_band
+
+if TYPE_CHECKING:
+    from choral.study.results import Results
+
+
+COLUMNS = ("points", "at or below", "ties", "worse by at most", "gain in area")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tally:
+    """At how many parameters ours is better than the best of the others, and what that comes to along the curve."""
+
+    n_points: int  # parameters
+    n_better: int  # where ours has the lower loss
+    n_tied: int  # where both are equal, but for rounding
+    n_surely_better: int  # where the interval of the difference lies below 0
+    n_surely_worse: int  # where it lies above 0
+    area_gain: float  # by how much ours is lower, as `mean_along` has it: positive where ours is better
+    area_low: float
+    area_high: float
+    area_samples: np.ndarray = field(repr=False)  # the gain in each bootstrap sample, of shape (n_bootstrap,)
+
+    @property
+    def share_at_or_below(self) -> float:
+        """The share of parameters at which ours is at least as good."""
+        return (self.n_better + self.n_tied) / self.n_points
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AgainstBest(Tally):
+    """A learner of ours on a data set, beside the best of the others at each parameter of a family."""
+
+    dataset: str
+    family: str
+    learner: str
+    worst: float  # the largest amount by which ours is worse; 0 if it is worse nowhere
+    where: float  # the parameter of it; if ours is worse nowhere, that of its least lead
+    rival: str  # the best of the others there
+    worst_low: float  # interval of ours minus the rival there
+    worst_high: float
+    best_others: tuple[str, ...]  # who is the best of the others at some parameter, alone or not
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Total(Tally):
+    """Several comparisons of a learner together; the gain is the mean of theirs."""
+
+    worst: AgainstBest  # the one where ours is worst; the first if it is worse nowhere
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What `COLUMNS` name, for people."""
+        symbol = get_family(self.worst.family).symbol
+        return (
+            str(self.n_points),
+            f"{self.share_at_or_below:.1%}",
+            str(self.n_tied),
+            f"{self.worst.worst:.4f} at {symbol} = {self.worst.where:.4g}" if self.worst.worst else "nowhere",
+            f"{self.area_gain:+z.4f} ({self.area_low:+z.4f} to {self.area_high:+z.4f})",
+        )
+
+
+def compare_with_best(results: "Results") -> tuple[AgainstBest, ...]:
+    """Each learner of ours along each family, on the data sets where it and some other finished."""
+    return tuple(
+        found
+        for dataset in results.datasets
+        for family in results.families
+        for found in _compare(results, dataset, family)
+    )
+
+
+def add_up(comparisons: Sequence[AgainstBest], confidence: float) -> Total:
+    """Comparisons of one learner as one, such as those of a data set, or all.
+
+    Gains are averaged sample by sample: the families of a data set are paired, data sets are independent.
+    """
+    counts = ("n_points", "n_better", "n_tied", "n_surely_better", "n_surely_worse")
+    samples = np.mean([each.area_samples for each in comparisons], axis=0)
+    low, high = bootstrap_band(samples, confidence)
+    return Total(
+        **{name: sum(getattr(each, name) for each in comparisons) for name in counts},
+        area_gain=float(np.mean([each.area_gain for each in comparisons])),
+        area_low=float(low),
+        area_high=float(high),
+        area_samples=samples,
+        worst=max(comparisons, key=lambda each: each.worst),
+    )
+
+
+def totals(
+    comparisons: Sequence[AgainstBest], by: Literal["learner", "dataset"], confidence: float
+) -> dict[str, Total]:
+    """Comparisons added up by learner, or those of one learner by data set."""
+    groups: dict[str, list[AgainstBest]] = {}
+    for each in comparisons:
+        groups.setdefault(getattr(each, by), []).append(each)
+    return {name: add_up(group, confidence) for name, group in groups.items()}
+
+
+def mean_along(x: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Area under values over the axis of a curve, divided by the length of the axis; values of shape (..., n_points).
+
+    alpha = inf lies beyond the axis and does not count; where fewer than two points are left, there is no axis, and all
+    points count alike.
+
+    Examples
+    --------
+    >>> mean_along(np.array([0, 0.25, 0.5]), np.array([0.0, 0.0, 1.0]))
+    np.float64(0.25)
+    >>> mean_along(np.array([0, 1, np.inf]), np.array([[0.0, 1.0, 9.0], [2.0, 2.0, 2.0]]))
+    array([0.5, 2. ])
+    >>> mean_along(np.array([0.0, np.inf]), np.array([1.0, 2.0]))
+    np.float64(1.5)
+    """
+    finite = np.isfinite(x)
+    if finite.sum() < 2:
+        return values.mean(axis=-1)
+    return np.trapezoid(values[..., finite], x[finite], axis=-1) / np.ptp(x[finite])
+
+
+def _compare(results: "Results", dataset: str, family: str) -> Iterator[AgainstBest]:
+    """All learners of ours on a data set along a family."""
+    curves = results.rivals(dataset, family)
+    others = {name: curve for name, curve in curves.items() if name not in results.ours}
+    ours = {name: curve for name, curve in curves.items() if name in results.ours}
+    if not (ours and others):
+        return
+    best = _best_of(others)
+    by_learner = results.bootstrap_losses(dataset, family).swapaxes(0, 1)
+    samples = dict(zip(results.finished(dataset), by_learner, strict=True))
+    of_rivals = np.stack([samples[name][:, index] for index, name in enumerate(best.rivals)], axis=1)
+    for name, curve in ours.items():
+        yield _judge(dataset, curve, best, samples[name] - of_rivals, results.confidence)
+
+
+class Best(NamedTuple):
+    """The best of the others at each parameter."""
+
+    losses: np.ndarray
+    rivals: list[str]  # who it is; the first of those that are equal
+    names: tuple[str, ...]  # all that are the best somewhere
+
+
+def _best_of(others: dict[str, LossCurve]) -> Best:
+    losses = np.array([curve.losses for curve in others.values()])
+    is_best = losses <= losses.min(axis=0) + ROUNDING
+    names = list(others)
+    rivals = [names[index] for index in is_best.argmax(axis=0)]
+    return Best(losses.min(axis=0), rivals, tuple(np.array(names)[is_best.any(axis=1)].tolist()))
+
+
+def _judge(dataset: str, ours: LossCurve, best: Best, samples: np.ndarray, confidence: float) -> AgainstBest:
+    """One learner of ours; samples of its difference from the rivals are of shape (n_bootstrap, n_points)."""
+    differences = ours.losses - best.losses
+    lower, upper = bootstrap_band(samples, confidence)
+    gains = -mean_along(ours.x, samples)
+    area_low, area_high = bootstrap_band(gains, confidence)
+    place = int((differences >= differences.max() - ROUNDING).argmax())  # the first of those that are equal
+    return AgainstBest(
+        n_points=differences.size,
+        n_better=int((differences < -ROUNDING).sum()),
+        n_tied=int((np.abs(differences) <= ROUNDING).sum()),
+        n_surely_better=int((upper < -ROUNDING).sum()),
+        n_surely_worse=int((lower > ROUNDING).sum()),
+        area_gain=-float(mean_along(ours.x, differences)),
+        area_low=float(area_low),
+        area_high=float(area_high),
+        area_samples=gains,
+        dataset=dataset,
+        family=ours.family,
+        learner=str(ours.name),
+        worst=float(differences[place]) if differences[place] > ROUNDING else 0.0,
+        where=ours.parameters[place].item(),
+        rival=best.rivals[place],
+        worst_low=float(lower[place]),
+        worst_high=float(upper[place]),
+        best_others=best.names,
+    )
