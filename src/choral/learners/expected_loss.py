@@ -72,7 +72,7 @@ class ExpectedLossClassifier(JointClassifier):
         if self.source not in SOURCES:
             raise ValueError(f"source must be one of {', '.join(map(repr, SOURCES))}; got {self.source!r}.")
         (copy,) = seeded_clones(JointForest() if self.estimator is None else self.estimator, 1, self.random_state)
-        self.estimator_ = copy.fit(X, Y)
+        self.estimator_ = copy.fit(X, Y.astype(np.intp))  # not uint8, in which 0 - 1 is 255
         self._source()
         return self
 
@@ -117,7 +117,7 @@ class ExpectedLossClassifier(JointClassifier):
         for labels in votes:
             self._check_shape("predict of each of estimators_", labels.shape, X.shape[0])
         for label, classes in enumerate(getattr(self.estimator_, "classes_", ())):
-            if np.size(classes) == 1:  # members of scikit-learn's forests number the classes: a label always 1 is 0
+            if np.shape(classes) == (1,):  # scikit-learn's forests number classes: a label that is always 1 becomes 0
                 for labels in votes:
                     labels[:, label] = classes[0]
         return votes

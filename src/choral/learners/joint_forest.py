@@ -136,15 +136,12 @@ class JointForest(PooledJoint):
 
 
 def _for_trees(X: Any) -> Any:
-    """Features as scikit-learn's trees take them: in single precision, sparse ones spread out or with narrow indices."""
+    """Features as scikit-learn's trees take them: in single precision, sparse ones spread out if that is small."""
     with np.errstate(over="ignore"):
         X = X.astype(np.float32)
     values = X.data if sp.issparse(X) else X
     np.nan_to_num(values, copy=False)  # infinite by now, the largest number is on the same side of every threshold
-    if not sp.issparse(X):
-        return X
-    spread_out = X.shape[0] * X.shape[1] <= MOST_DENSE
-    return X.toarray() if spread_out else sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
+    return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= MOST_DENSE else X
 
 
 def _classes(labelsets: np.ndarray, which: np.ndarray) -> np.ndarray:

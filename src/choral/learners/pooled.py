@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from choral.decisions import LabelDistribution
 from choral.decisions.base import Distribution
 from choral.learners.joint import JointClassifier
-from choral.learners.pooling import Evidence, Pool, evidence_of, fit_pool
+from choral.learners.pooling import Evidence, Pool, best_score, evidence_of, fit_pool
 
 SMOOTHINGS = (0.02, 0.05, 0.1, 0.2, 0.4)
 MOST_ROWS = 5000  # to learn a handful of numbers from
@@ -39,7 +39,7 @@ class PooledJoint(JointClassifier):
         """Fit the models, then smoothing and exponents on what they say of rows that they were not fitted on."""
         X, Y = self._check_training(X, Y)
         self._is_dense = not sp.issparse(X)
-        self._fit_pool(self.fit_views(X, Y), Y)
+        self._fit_pool(self.fit_views(_narrow(X), Y), Y)
         return self
 
     def fit_views(self, X: Any, Y: np.ndarray) -> Sequence[Distribution]:
@@ -64,15 +64,23 @@ class PooledJoint(JointClassifier):
 
     def predict_distribution(self, X: Any) -> LabelDistribution:
         """The joint distribution of the labels of each row, over label sets seen in training and probable others."""
-        X = self._check_features(X)
+        X = _narrow(self._check_features(X))
         if self._is_dense and sp.issparse(X):
-            X = X.toarray()  # some models take what they were fitted on alone
+            X = X.toarray()  # some models take nothing else then
         new = np.full(X.shape[0], -1)
         return self.pool_.distribution(self._evidence(self.views(X), new), len(new))
+
+
+def _narrow(X: Any) -> Any:
+    """Sparse features with indices of 32 bits where these do: many models of scikit-learn refuse wider ones."""
+    if not sp.issparse(X) or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    places = (part.astype(np.int32, copy=False) for part in (X.indices, X.indptr))
+    return sp.csr_array((X.data, *places), shape=X.shape)
 
 
 def _best_smoothing(view: Distribution, Y: np.ndarray, rows: np.ndarray) -> float:
     """How much of the product of its marginals makes a model of label sets best by itself."""
     if not isinstance(view, LabelDistribution):
         return 0.0
-    return max(SMOOTHINGS, key=lambda share: fit_pool([evidence_of(view, share)], Y, rows).score)
+    return max(SMOOTHINGS, key=lambda share: best_score([evidence_of(view, share)], Y, rows))

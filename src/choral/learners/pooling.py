@@ -12,8 +12,9 @@ The exponents are those by which the distributions of rows that the models were 
 
 where g is what a prediction is worth under the binomial losses of all k together. That is proper: it is best in
 expectation for the true distribution, since g is the inner product of indicators of what a label set says about each
-set of k labels. For k = K it is the Brier score of label sets, for k = 1 that of each label. Likelihood did worse
-in decisions: it cares most for rows whose label set nobody could foresee.
+set of k labels. For k = K it is the Brier score of label sets, for k = 1 that of each label. Likelihood instead cares
+most for rows whose label set nobody could foresee. In the end other exponents take their place, most often the
+same times a factor, where decisions for left-out rows are better by them.
 """
 
 from collections.abc import Sequence
@@ -29,13 +30,16 @@ from choral.decisions import LabelDistribution
 from choral.decisions.base import Distribution
 from choral.decisions.label_weights import distinct_rows
 from choral.learners.candidates import UNCERTAIN_LABELS, Candidates, find_labelsets
+from choral.measures import BinomialMeasure
 
 FLOOR = 1e-4  # no model is surer than this of a label
-FITTED_CANDIDATES = 64  # of each row, by equal exponents: the rest hardly counts
-MOST_CANDIDATES = 512  # of each row in predictions
+MOST_CANDIDATES = 64  # of each row, the best: exponents that are right for these are not for many more
 IMPOSSIBLE = 50.0  # the logarithm of a candidate that is none
 NEGLIGIBLE = 1e-6  # of the probability of the best candidate
 LARGEST_EXPONENT = 4.0
+SHARPNESSES = (1.0, 1.5, 2.25, 3.5)
+JUDGED_LOSSES = 5  # values of k, from Hamming to subset 0/1, by which decisions are judged
+SMALLEST_LOSS = 1e-12  # where nothing is wrong
 PULL = 0.1  # towards equal exponents, in rows: nothing but where models say the same
 BLOCK_ENTRIES = 1 << 21  # candidates of all rows that are looked at at a time
 
@@ -148,7 +152,7 @@ class Pool:
     seen : ndarray of shape (n_seen, n_labels)
     exponents : ndarray of shape (n_models,)
     score : float
-        Of the training rows, by what models say that were not fitted on them; 1 at best.
+        Of training rows by models that were not fitted on them, with exponents that are best by it; 1 at most.
     """
 
     seen: np.ndarray
@@ -160,7 +164,7 @@ class Pool:
         rows, labelsets, weights = [], [], []
         for block in _blocks(n_rows, len(self.seen)):
             parts = [one[block] for one in evidence]
-            candidates = Candidates(self.seen, _mean_log_odds(parts))
+            candidates = Candidates(self.seen, _mean_log_odds(parts, self.exponents))
             scores = sum(b * one.scores(candidates) for b, one in zip(self.exponents, parts, strict=True) if b)
             picked, logs = _best(np.where(candidates.is_open, scores, -np.inf), MOST_CANDIDATES)
             shares = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -175,6 +179,18 @@ class Pool:
 
 def fit_pool(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> Pool:
     """Learn the exponents from what models say of some training rows, not having been fitted on them."""
+    judged = _judge(evidence, Y, rows)
+    exponents, score = judged.best_exponents()
+    return Pool(np.unique(Y, axis=0), judged.best_for_decisions(exponents), score)
+
+
+def best_score(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> float:
+    """The score of the best exponents, as in `fit_pool`."""
+    return _judge(evidence, Y, rows).best_exponents()[1]
+
+
+def _judge(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> "_Judged":
+    """The best candidates of some training rows by equal exponents."""
     seen, which, counts = np.unique(Y, axis=0, return_inverse=True, return_counts=True)
     which = which.ravel()
     own = np.where(counts[which] == 1, which, -1)
@@ -183,40 +199,87 @@ def fit_pool(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> P
     features, words = [], []
     for block in _blocks(len(rows), len(seen)):
         parts = [one[rows[block]] for one in evidence]
-        candidates = Candidates(seen, _mean_log_odds(parts), own[rows[block]])
+        candidates = Candidates(seen, _mean_log_odds(parts, start), own[rows[block]])
         scores = np.stack([one.scores(candidates) for one in parts], axis=-1)
-        picked, logs = _best(np.where(candidates.is_open, scores @ start, -np.inf), FITTED_CANDIDATES)
+        picked, logs = _best(np.where(candidates.is_open, scores @ start, -np.inf), MOST_CANDIDATES)
         chosen = np.take_along_axis(scores, picked[..., np.newaxis], axis=1)
         chosen -= chosen.max(axis=1, keepdims=True)  # the constant of a row does not count
         features.append(np.where(np.isfinite(logs)[..., np.newaxis], chosen, -IMPOSSIBLE))
         words.append(pack_words(candidates.labelsets(picked).reshape(-1, Y.shape[1])).reshape(*picked.shape, -1))
-    exponents, score = _best_exponents(np.concatenate(features), np.concatenate(words), Y[rows], start)
-    return Pool(seen, exponents, score)
+    return _Judged(np.concatenate(features), np.concatenate(words), Y[rows], start)
 
 
-def _best_exponents(
-    features: np.ndarray, words: np.ndarray, Y: np.ndarray, start: np.ndarray
-) -> tuple[np.ndarray, float]:
-    """Exponents with the best mean score, and that score; features of shape (n_rows, n_candidates, n_models)."""
-    worth = mean_worth(Y.shape[1])
-    to_truth = worth[count_differences(words, pack_words(Y)[:, np.newaxis])]
-    among = worth.astype(np.float32)[count_differences(words[:, :, np.newaxis], words[:, np.newaxis])]
+class _Judged:
+    """Candidates of training rows, what models say of them, and how far they are from each other and from the truth.
 
-    def negative_score(exponents: np.ndarray) -> tuple[float, np.ndarray]:
-        logs = features @ exponents
+    Parameters
+    ----------
+    features : ndarray of shape (n_rows, n_candidates, n_models)
+        Logarithms.
+    words : ndarray of shape (n_rows, n_candidates, n_words)
+        Label sets, packed.
+    Y : ndarray of shape (n_rows, n_labels)
+    start : ndarray of shape (n_models,)
+        Equal exponents, or 0 for what says nothing of a row.
+    """
+
+    def __init__(self, features: np.ndarray, words: np.ndarray, Y: np.ndarray, start: np.ndarray):
+        self.features, self.start, self.n_labels = features, start, Y.shape[1]
+        self.to_truth = count_differences(words, pack_words(Y)[:, np.newaxis])
+        self.among = count_differences(words[:, :, np.newaxis], words[:, np.newaxis])
+
+    def shares(self, exponents: np.ndarray) -> np.ndarray:
+        """The distribution of each row."""
+        logs = self.features @ exponents
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        expected = np.matmul(among, shares[..., np.newaxis].astype(np.float32))[..., 0]
-        slopes = 2 * (to_truth - expected)
-        score = (shares * (2 * to_truth - expected)).sum()
-        by_logs = shares * (slopes - (shares * slopes).sum(axis=1, keepdims=True))
-        pull = exponents - start
-        gradient = np.einsum("nc,ncm->m", by_logs, features)
-        return -score + PULL * (pull @ pull), -gradient + 2 * PULL * pull
+        return shares / shares.sum(axis=1, keepdims=True)
 
-    bounds = [(0, LARGEST_EXPONENT)] * len(start)
-    found = minimize(negative_score, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    return found.x, -negative_score(found.x)[0] / len(Y)
+    def best_exponents(self) -> tuple[np.ndarray, float]:
+        """Exponents with the best mean score, and that score."""
+        worth = mean_worth(self.n_labels)
+        to_truth, among = worth[self.to_truth], worth.astype(np.float32)[self.among]
+
+        def negative_score(exponents: np.ndarray) -> tuple[float, np.ndarray]:
+            shares = self.shares(exponents)
+            expected = _expected(among, shares)
+            slopes = 2 * (to_truth - expected)
+            score = (shares * (2 * to_truth - expected)).sum()
+            by_logs = shares * (slopes - (shares * slopes).sum(axis=1, keepdims=True))
+            gradient, pull = np.einsum("nc,ncm->m", by_logs, self.features), exponents - self.start
+            return -score + PULL * (pull @ pull), -gradient + 2 * PULL * pull
+
+        bounds = [(0, LARGEST_EXPONENT)] * len(self.start)
+        found = minimize(negative_score, self.start, jac=True, method="L-BFGS-B", bounds=bounds)
+        return found.x, -found.fun / len(to_truth)
+
+    def best_for_decisions(self, exponents: np.ndarray) -> np.ndarray:
+        """These exponents, or larger ones, or equal ones, or one model alone, where decisions are better by them.
+
+        Candidates are few beside all label sets, so that the best score may come from spreading what is not known over
+        label sets that are all wrong; decisions suffer. The first are taken whose mean loss is within one standard
+        error of the least, each of some binomial losses counting in units of its own size.
+        """
+        alone = np.eye(len(self.start))[self.start > 0]
+        choices = [*(sharpness * exponents for sharpness in SHARPNESSES), self.start, *alone]
+        of_each_k = np.stack([self._losses(choice) for choice in choices])
+        losses = (of_each_k / of_each_k.mean(axis=(0, 2), keepdims=True).clip(SMALLEST_LOSS)).mean(axis=1)
+        behind = losses - losses[losses.mean(axis=1).argmin()]
+        allowed = behind.std(axis=1) / np.sqrt(behind.shape[1])
+        return choices[int((behind.mean(axis=1) <= allowed).argmax())]
+
+    def _losses(self, exponents: np.ndarray) -> np.ndarray:
+        """What the best candidate for each of some binomial losses costs, of shape (n_losses, n_rows)."""
+        shares, losses = self.shares(exponents), []
+        for k in np.unique(np.linspace(1, self.n_labels, JUDGED_LOSSES).round().astype(int)).tolist():
+            deficits = BinomialMeasure(k).deficits(self.n_labels)
+            chosen = _expected(deficits.astype(np.float32)[self.among], shares).argmin(axis=1)
+            losses.append(deficits[self.to_truth[np.arange(len(chosen)), chosen]])
+        return np.array(losses)
+
+
+def _expected(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """For each candidate the mean of its values beside all others, of shape (n_rows, n_candidates)."""
+    return np.matmul(values, shares[..., np.newaxis].astype(np.float32))[..., 0]
 
 
 def mean_worth(n_labels: int) -> np.ndarray:
@@ -240,8 +303,11 @@ def _best(scores: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     return picked, np.take_along_axis(scores, picked, axis=1)
 
 
-def _mean_log_odds(evidence: Sequence[Evidence]) -> np.ndarray:
-    return np.mean([one.log_odds for one in evidence if one.log_odds is not None], axis=0)
+def _mean_log_odds(evidence: Sequence[Evidence], exponents: np.ndarray) -> np.ndarray:
+    """Log odds of each label: of those models that know them, by their exponents, or alike if these are all 0."""
+    knowing = [number for number, one in enumerate(evidence) if one.log_odds is not None]
+    weights = exponents[knowing] if exponents[knowing].any() else None
+    return np.average([evidence[number].log_odds for number in knowing], axis=0, weights=weights)
 
 
 def _blocks(n_rows: int, n_seen: int) -> list[slice]:

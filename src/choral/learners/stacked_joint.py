@@ -37,6 +37,7 @@ class StackedJoint(PooledJoint):
     Attributes
     ----------
     estimators_ : list of (name, fitted learner)
+        `JointForest` and `LogisticJoint` without a pool of their own, others in an `ExpectedLossClassifier`.
     pool_, smoothings_ : exponents and smoothing, in their order
 
     Examples
@@ -75,35 +76,33 @@ class StackedJoint(PooledJoint):
         rng = check_random_state(self.random_state)
         folds = inner_folds(len(Y), self.cv, rng)
         self.estimators_ = []
-        found = []
+        found: list[Distribution] = []
         for name, learner in self._members(X):
             (member,) = seeded_clones(learner, 1, None if self.random_state is None else rng)
-            if not isinstance(member, PooledJoint):
-                member = _CrossValidated(member, folds, self.n_jobs)
-            found.append(member.fit_views(X, Y))
+            if isinstance(member, PooledJoint):
+                found += member.fit_views(X, Y)
+            else:
+                member, view = _cross_validated(ExpectedLossClassifier(member), X, Y, folds, self.n_jobs)
+                found.append(view)
             self.estimators_.append((name, member))
-        return [view for of_member in found for view in of_member]
+        return found
 
     def views(self, X: Any) -> list[Distribution]:
         """What the members say."""
-        return [view for _, member in self.estimators_ for view in member.views(X)]
+        found: list[Distribution] = []
+        for _, member in self.estimators_:
+            found += member.views(X) if isinstance(member, PooledJoint) else [member.predict_distribution(X)]
+        return found
 
 
-class _CrossValidated:
-    """A learner that is fitted on all rows, and on all but each fold."""
-
-    def __init__(self, learner: Any, folds: np.ndarray, n_jobs: int | None):
-        self._learner, self._folds, self._n_jobs = ExpectedLossClassifier(learner), folds, n_jobs
-
-    def fit_views(self, X: Any, Y: np.ndarray) -> list[Distribution]:
-        n_folds = int(self._folds.max()) + 1
-        self._learner, *parts = Parallel(n_jobs=self._n_jobs)(
-            delayed(_fit)(clone(self._learner), X, Y, self._folds == fold) for fold in range(-1, n_folds)
-        )
-        return [_joined(parts, self._folds)]
-
-    def views(self, X: Any) -> list[Distribution]:
-        return [self._learner.predict_distribution(X)]
+def _cross_validated(
+    learner: ExpectedLossClassifier, X: Any, Y: np.ndarray, folds: np.ndarray, n_jobs: int | None
+) -> tuple[ExpectedLossClassifier, Distribution]:
+    """The learner fitted on all rows, and what it says of each fold when fitted on the others."""
+    fitted, *parts = Parallel(n_jobs=n_jobs)(
+        delayed(_fit)(clone(learner), X, Y, folds == fold) for fold in range(-1, int(folds.max()) + 1)
+    )
+    return fitted, _joined(parts, folds)
 
 
 def _fit(learner: Any, X: Any, Y: np.ndarray, left_out: np.ndarray) -> Any:
