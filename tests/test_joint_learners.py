@@ -1,0 +1,782 @@
+"""Learners made for these losses: what their distributions are by definition, and one model for every loss."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import KFold
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from threadpoolctl import threadpool_limits
+
+from choral import (
+    BinomialMeasure,
+    HammingMeasure,
+    IndependentLabels,
+    LabelDistribution,
+    PolynomialMeasure,
+    RelevanceMeasure,
+    SubsetMeasure,
+    bayes_curve,
+    bayes_optimal,
+    binomial_loss,
+)
+from choral.datasets import load
+from choral.learners import (
+    AutoJoint,
+    BinaryRelevance,
+    ExpectedLossClassifier,
+    JointForest,
+    LabelPowerset,
+    LogisticJoint,
+    PredictiveClusteringForest,
+    StackedJoint,
+    joint_forest,
+    pooled,
+)
+from choral.learners.inner_folds import inner_folds
+from choral.learners.joint import JointClassifier
+from choral.learners.logistic_joint import DENSE_STRENGTHS, SPARSE_STRENGTHS
+from choral.learners.pooled import SMOOTHINGS, PooledJoint
+from choral.learners.pooling import FLOOR, evidence_of, fit_pool
+
+
+def labelled(n_rows=60, n_labels=3, seed=0):
+    """Labels that depend on features, on each other, and on chance."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    scores = X @ np.random.default_rng(0).normal(size=(4, n_labels)) + 0.5 * rng.normal(size=(n_rows, n_labels))
+    scores[:, -1] += scores[:, 0]
+    return X, (scores > 0.2).astype(int)
+
+
+X, Y = labelled()
+NEW, _ = labelled(25, seed=1)
+MEASURES = [
+    HammingMeasure(),
+    BinomialMeasure(2),
+    PolynomialMeasure(2.5),
+    SubsetMeasure(),
+    RelevanceMeasure(BinomialMeasure(2), beta=3.0),
+]
+
+
+SMALL = [  # one of each kind, quick to fit
+    JointForest(10, random_state=0),
+    JointForest(10, target="labelsets", random_state=0),
+    LogisticJoint([0.3], cv=2, random_state=0),
+    StackedJoint([("together", LabelPowerset()), ("apart", BinaryRelevance())], cv=2, random_state=0),
+    ExpectedLossClassifier(JointForest(10), random_state=0),
+]
+
+
+@pytest.fixture(scope="module", params=SMALL, ids=str)
+def model(request):
+    return clone(request.param).fit(X, Y)
+
+
+def as_dicts(distribution):
+    """For each row the label sets with a probability."""
+    weights = distribution.probabilities
+    weights = weights.toarray() if sp.issparse(weights) else weights
+    sets = [tuple(labels) for labels in distribution.labelsets.tolist()]
+    return [{labels: share for labels, share in zip(sets, row, strict=True) if share} for row in weights]
+
+
+def assert_same(one, other):
+    assert one.n_instances == other.n_instances
+    for mine, theirs in zip(as_dicts(one), as_dicts(other), strict=True):
+        assert mine == pytest.approx(theirs, rel=1e-9)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Boosted trees are small: threads that wait for each other take many times as long on a busy machine."""
+    with threadpool_limits(1):
+        yield
+
+
+# What all share
+
+
+def test_one_model_decides_for_every_loss(model):
+    distribution = model.predict_distribution(NEW)
+    for measure in MEASURES:
+        labels = model.predict(NEW, measure=measure)
+        assert labels.dtype == np.uint8
+        np.testing.assert_array_equal(labels, bayes_optimal(distribution, measure).labels)
+    np.testing.assert_array_equal(model.predict(NEW), distribution.mode())
+    np.testing.assert_allclose(model.predict_proba(NEW), distribution.marginals())
+
+
+@pytest.mark.parametrize("family, parameters", [("binomial", None), ("polynomial", None), ("polynomial", [1, 3])])
+def test_curves_of_decisions(model, family, parameters):
+    curve = model.predict_curve(NEW, family, parameters)
+    expected = bayes_curve(model.predict_distribution(NEW), family, parameters)
+    np.testing.assert_array_equal(curve.parameters, expected.parameters)
+    np.testing.assert_array_equal(curve.labels, expected.labels)
+
+
+def test_a_row_does_not_depend_on_those_beside_it(model):
+    together = as_dicts(model.predict_distribution(NEW))
+    for row in (0, 7, 24):
+        (alone,) = as_dicts(model.predict_distribution(NEW[[row]]))
+        assert alone == pytest.approx(together[row], rel=1e-9)
+
+
+@pytest.mark.parametrize("learner", [*SMALL[:3], SMALL[4]], ids=str)
+def test_seeds_decide(learner):
+    first, again, from_source, other = (
+        clone(learner).set_params(random_state=seed).fit(X, Y).predict_distribution(NEW)
+        for seed in (1, 1, np.random.RandomState(1), 2)
+    )
+    assert_same(first, again)
+    assert_same(first, from_source)
+    assert as_dicts(first) != as_dicts(other)
+
+
+def test_two_rows_are_enough_for_a_forest():
+    model = JointForest(10, random_state=0).fit([[0.0], [1.0]], [[0, 1], [1, 0]])
+    assert model.predict([[0.0], [1.0]]).tolist() == [[0, 1], [1, 0]]
+    one_class = JointForest(10, target="labelsets", random_state=0).fit([[0.0], [1.0]], [[0, 1], [1, 0]])
+    assert [tree.tree_.node_count for tree in one_class.forest_.estimators_] == [1] * 10  # too few for two classes
+    assert one_class.predict([[0.0], [1.0]]).sum(axis=1).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("make", [LogisticJoint, AutoJoint, lambda: StackedJoint([("apart", BinaryRelevance())])])
+def test_fewer_rows_than_folds_are_refused(make):
+    with pytest.raises(ValueError, match="cv must be at most the number of rows, n_samples=2; got 4"):
+        make().fit(X[:2], Y[:2])
+
+
+@pytest.mark.parametrize(
+    "learner, message",
+    [
+        (JointForest(0), "n_estimators must be at least 1; got 0"),
+        (JointForest(2.5), "n_estimators must be a whole number, at least 1; got 2.5"),
+        (JointForest(target="label"), "target must be 'labels' or 'labelsets'; got 'label'"),
+        (JointForest(max_features="all"), "max_features"),
+        (JointForest(min_samples_leaf=0), "min_samples_leaf"),
+        (LogisticJoint([]), "strengths must hold at least one number; got none"),
+        (LogisticJoint([-1.0]), "The 'C' parameter"),
+        (LogisticJoint(cv=1), "cv must be at least 2; got 1"),
+        (LogisticJoint(cv=2.5), "cv must be a whole number, at least 2; got 2.5"),
+        (StackedJoint([]), "estimators must hold at least one pair of a name and a learner; got none"),
+        (StackedJoint([("apart", BinaryRelevance())], cv=61), "at most the number of rows, n_samples=60; got 61"),
+        (AutoJoint(0), "n_estimators must be at least 1; got 0"),
+        (AutoJoint(cv=0), "cv must be at least 2; got 0"),
+        (
+            ExpectedLossClassifier(source="samples"),
+            "source must be one of 'auto', 'distribution', 'marginals', 'ensemble'; got 'samples'",
+        ),
+    ],
+    ids=str,
+)
+def test_options_that_are_refused(learner, message):
+    with pytest.raises(ValueError, match=message):
+        learner.fit(X, Y)
+
+
+def test_whole_numbers_may_be_floats():
+    forest = JointForest(5.0, random_state=0).fit(X, Y)
+    assert len(forest.forest_.estimators_) == 5
+    assert LogisticJoint([0.3], cv=2.0, random_state=0).fit(X, Y).strength_ == 0.3
+
+
+def test_parents_need_a_distribution():
+    with pytest.raises(NotImplementedError):
+        JointClassifier().predict(X)
+    for method, arguments in (("fit_views", (X, Y)), ("views", (X,))):
+        with pytest.raises(NotImplementedError):
+            getattr(PooledJoint(), method)(*arguments)
+
+
+def test_exponents_are_learned_from_some_rows_of_many(monkeypatch):
+    rows_seen = []
+
+    def spying_on(function):
+        def spy(evidence, labels, rows):
+            rows_seen.append(rows)
+            return function(evidence, labels, rows)
+
+        return spy
+
+    monkeypatch.setattr(pooled, "MOST_ROWS", 20)
+    monkeypatch.setattr(pooled, "fit_pool", spying_on(pooled.fit_pool))
+    monkeypatch.setattr(pooled, "best_score", spying_on(pooled.best_score))
+    JointForest(10, random_state=0).fit(X, Y)
+    assert len(rows_seen) == len(SMOOTHINGS) + 1
+    assert len(np.unique(rows_seen[0])) == 20
+    np.testing.assert_array_equal(rows_seen, [rows_seen[0]] * len(rows_seen))
+
+
+def test_smoothing_is_that_with_the_best_score():
+    forest = JointForest(10, random_state=0).fit(X, Y)
+    scores = {}
+    for share in SMOOTHINGS:
+        one = evidence_of(forest.oob_distribution_, share)
+        scores[share] = fit_pool([one], Y.astype(np.uint8), np.arange(len(Y))).score
+    assert forest.smoothings_ == [max(scores, key=scores.get)]
+    assert forest.pool_.score == max(scores.values())
+
+
+# Forests
+
+
+def share_by_definition(forest, leaves, which_trees):
+    """The weight of each training row for a row in these leaves: its share there, mean over trees."""
+    weights = np.zeros(len(X))
+    samples = forest.forest_.estimators_samples_  # made anew each time
+    for tree in which_trees:
+        of_training = forest.forest_.estimators_[tree].apply(X)
+        here = np.zeros(len(X))
+        for row in samples[tree]:  # as often as it was drawn
+            here[row] += of_training[row] == leaves[tree]
+        weights += here / here.sum()
+    return weights / len(which_trees)
+
+
+def of_labelsets(weights):
+    """The weights of training rows, added up for each label set."""
+    shares = {}
+    for labels, weight in zip(map(tuple, Y.tolist()), weights, strict=True):
+        shares[labels] = shares.get(labels, 0) + weight
+    return {labels: share for labels, share in shares.items() if share}
+
+
+FORESTS = [
+    JointForest(12, random_state=0),
+    JointForest(12, target="labelsets", random_state=0),
+    JointForest(12, min_samples_leaf=6, max_features=1.0, random_state=0),
+]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("learner", FORESTS, ids=str)
+def test_weights_are_those_of_quantile_regression_forests(learner, form):
+    forest = clone(learner).fit(form(X), Y)
+    leaves = forest.forest_.apply(NEW)
+    (view,) = forest.views(form(NEW))
+    for row, found in enumerate(as_dicts(view)[:8]):
+        expected = of_labelsets(share_by_definition(forest, leaves[row], range(12)))
+        assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("learner", FORESTS, ids=str)
+def test_rows_left_out_are_judged_by_the_trees_that_have_not_seen_them(learner):
+    forest = clone(learner).fit(X, Y)
+    leaves, samples = forest.forest_.apply(X), forest.forest_.estimators_samples_
+    for row, found in enumerate(as_dicts(forest.oob_distribution_)[:20]):
+        unseen = [tree for tree in range(12) if row not in samples[tree]]
+        if unseen:
+            assert found == pytest.approx(of_labelsets(share_by_definition(forest, leaves[row], unseen)))
+
+
+@pytest.mark.parametrize("n_estimators", [1, 3])
+def test_a_row_that_every_tree_has_seen_is_judged_by_all_labels(n_estimators):
+    forest = JointForest(n_estimators, random_state=0).fit(X, Y)
+    always = set.intersection(*(set(rows.tolist()) for rows in forest.forest_.estimators_samples_))
+    assert 0 < len(always) < len(X)
+    found = as_dicts(forest.oob_distribution_)
+    for row in always:
+        assert found[row] == pytest.approx(of_labelsets(np.full(len(X), 1 / len(X))))
+
+
+def test_trees_that_are_grown_on_a_sparse_matrix(monkeypatch):
+    dense = JointForest(12, random_state=0).fit(X, Y)
+    assert_same(JointForest(12, random_state=0).fit(sp.csc_matrix(X), Y).views(NEW)[0], dense.views(NEW)[0])
+    monkeypatch.setattr(joint_forest, "MOST_DENSE", 0)
+    wide = sp.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    forest = JointForest(12, random_state=0).fit(wide, Y)
+    leaves = forest.forest_.apply(NEW)
+    for row, found in enumerate(as_dicts(forest.views(sp.csr_array(NEW))[0])[:8]):
+        assert found == pytest.approx(of_labelsets(share_by_definition(forest, leaves[row], range(12))))
+    assert_same(forest.predict_distribution(wide), forest.predict_distribution(X))
+
+
+def test_the_distribution_of_a_forest_is_its_formula():
+    forest = JointForest(12, random_state=0).fit(X, Y)
+    (share,), (exponent,) = forest.smoothings_, forest.pool_.exponents
+    (view,) = forest.views(NEW)
+    everything = [tuple(labels) for labels in np.ndindex(2, 2, 2)]  # with three labels, all are candidates
+    for found, weights, marginals in zip(
+        as_dicts(forest.predict_distribution(NEW)), as_dicts(view), view.marginals().clip(FLOOR, 1 - FLOOR), strict=True
+    ):
+        values = {}
+        for labels in everything:
+            product = np.prod([m if label else 1 - m for label, m in zip(labels, marginals, strict=True)])
+            values[labels] = ((1 - share) * weights.get(labels, 0) + share * product) ** exponent
+        assert found == pytest.approx({key: value / sum(values.values()) for key, value in values.items()}, abs=1e-5)
+
+
+def classes_by_definition(labels, most):
+    """The most frequent label sets, in order; others are the nearest of them, the most frequent one of several."""
+    sets = [tuple(row) for row in labels.tolist()]
+    by_frequency = sorted(sorted(set(sets)), key=lambda one: -sets.count(one))[: min(most, max(1, len(sets) // 2))]
+
+    def distance(one, other):
+        return sum(a != b for a, b in zip(one, other, strict=True))
+
+    return [min(by_frequency, key=lambda frequent, row=row: distance(frequent, row)) for row in sets]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 100])
+@pytest.mark.parametrize("n_rows", [60, 9, 1])
+def test_rare_label_sets_are_grown_for_as_the_nearest_frequent_one(most, n_rows, monkeypatch):
+    monkeypatch.setattr(joint_forest, "MOST_CLASSES", most)
+    labels = Y[:n_rows]
+    labelsets, which = np.unique(labels, axis=0, return_inverse=True)
+    found = labelsets[joint_forest._classes(labelsets, which.ravel())]
+    assert [tuple(row) for row in found.tolist()] == classes_by_definition(labels, most)
+
+
+def test_label_sets_beyond_the_classes_of_trees_keep_their_weight(monkeypatch):
+    monkeypatch.setattr(joint_forest, "MOST_CLASSES", 2)
+    forest = JointForest(20, target="labelsets", random_state=0).fit(X, Y)
+    assert len(forest.forest_.classes_) == 2
+    assert len(forest.labelsets_) == len(np.unique(Y, axis=0)) > 2
+    (view,) = forest.views(X)
+    np.testing.assert_allclose(np.asarray(view.probabilities.sum(axis=0)) > 0, True)
+
+
+def test_options_reach_the_trees():
+    forest = JointForest(7, max_features=2, min_samples_leaf=5, n_jobs=1, random_state=0).fit(X, Y).forest_
+    assert isinstance(forest, ExtraTreesClassifier)
+    assert (len(forest.estimators_), forest.max_features, forest.min_samples_leaf, forest.n_jobs) == (7, 2, 5, 1)
+    assert forest.bootstrap
+    assert min(tree.tree_.n_node_samples.min() for tree in forest.estimators_) >= 1
+
+
+def test_a_constant_feature_tells_nothing():
+    forest = JointForest(30, random_state=0).fit(np.zeros((60, 1)), Y)
+    frequencies = of_labelsets(np.full(60, 1 / 60))
+    (found,) = as_dicts(forest.views(np.zeros((1, 1)))[0])
+    assert found == pytest.approx(frequencies, abs=0.03)
+
+
+# Sparse regressions
+
+
+def test_the_strength_with_the_best_brier_score_is_chosen():
+    strengths = [0.01, 0.1, 1.0, 10.0]
+    model = LogisticJoint(strengths, cv=3, random_state=0).fit(X, Y)
+    folds = inner_folds(60, 3, np.random.RandomState(0))
+    errors = {}
+    for strength in strengths:
+        marginals = np.empty(Y.shape)
+        for fold in range(3):
+            one = LogisticJoint([strength], cv=3, random_state=0).fit(X[folds != fold], Y[folds != fold])
+            marginals[folds == fold] = one.estimator_.predict_proba(X[folds == fold])
+        errors[strength] = np.mean((marginals - Y) ** 2)
+    assert model.strength_ == min(errors, key=errors.get)
+    assert len(set(errors.values())) == 4
+
+
+def test_noise_asks_for_a_strong_penalty_and_a_signal_for_a_weak_one():
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(100, 30))
+    signal, noise = (features[:, :2] > 0).astype(int), rng.integers(2, size=(100, 2))
+    assert LogisticJoint([0.001, 1.0], random_state=0).fit(features, signal).strength_ == 1
+    assert LogisticJoint([0.001, 1.0], random_state=0).fit(features, noise).strength_ == 0.001
+
+
+@pytest.mark.parametrize(
+    "form, strengths, scaler",
+    [(np.asarray, DENSE_STRENGTHS, StandardScaler), (sp.csr_array, SPARSE_STRENGTHS, MaxAbsScaler)],
+)
+def test_sparse_features_are_scaled_without_a_centre(form, strengths, scaler):
+    model = LogisticJoint(random_state=0).fit(form(X), Y)
+    assert model.strength_ in strengths
+    assert all(isinstance(pipeline[0], scaler) for pipeline in model.estimator_.estimators_)
+    np.testing.assert_allclose(model.predict_proba(sp.csr_array(NEW)), model.predict_proba(NEW))
+
+
+def test_regressions_are_sparse():
+    features = np.hstack([X, np.random.default_rng(0).normal(size=(60, 30))])
+    model = LogisticJoint([0.1], random_state=0).fit(features, Y)
+    coefficients = np.vstack([pipeline[-1].coef_ for pipeline in model.estimator_.estimators_])
+    assert np.mean(coefficients == 0) > 0.5
+    assert np.any(coefficients != 0)
+
+
+def test_labels_that_no_regression_can_learn_are_tied_to_others():
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(400, 2))
+    first, second = (features + 0.2 * rng.normal(size=(400, 2)) > 0).T.astype(int)
+    labels = np.column_stack([first, second, first ^ second])
+    model = LogisticJoint([0.3], random_state=0).fit(features[:300], labels[:300])
+    assert model.pool_.exponents[1] > 0.5
+    new, truth = features[300:], labels[300:]
+    apart = model.estimator_.predict_proba(new)[:, 2]
+    assert np.mean((apart > 0.5) == truth[:, 2]) < 0.65
+    together = model.predict(new)
+    np.testing.assert_array_equal(together[:, 2], together[:, 0] ^ together[:, 1])
+    assert np.mean(together[:, 2] == truth[:, 2]) > 0.85
+
+
+def test_what_is_learned_from_is_not_what_was_fitted():
+    rng = np.random.default_rng(0)
+    features, labels = rng.normal(size=(40, 60)), rng.integers(2, size=(40, 2))  # easily learned by heart
+    model = LogisticJoint([10.0], random_state=0)
+    (left_out,) = model.fit_views(features, labels)
+    (fitted,) = model.views(features)
+    assert np.mean((fitted.marginals() > 0.5) == labels) == 1
+    assert np.mean((left_out.marginals() > 0.5) == labels) < 0.75
+
+
+# Several models
+
+
+class Memory(BaseEstimator):
+    """Knows the labels of each row that it has seen, and nothing of others."""
+
+    def fit(self, X, Y):
+        self.known_ = {tuple(row): labels for row, labels in zip(X.tolist(), Y.astype(float), strict=True)}
+        self.n_labels_ = Y.shape[1]
+        return self
+
+    def predict_proba(self, X):
+        return np.array([self.known_.get(tuple(row), np.full(self.n_labels_, 0.5)) for row in X.tolist()])
+
+
+class Echo(BaseEstimator):
+    """Says what the features say: of each label by itself, or of the label set."""
+
+    def __init__(self, kind="marginals"):
+        self.kind = kind
+
+    def fit(self, X, Y):
+        self.n_labels_ = Y.shape[1]
+        return self
+
+    def predict_distribution(self, X):
+        shares = 1 / (1 + np.exp(-X[:, : self.n_labels_]))
+        if self.kind == "marginals":
+            return IndependentLabels(shares)
+        labelsets, which = np.unique(shares > 0.5, axis=0, return_inverse=True)  # others in each fold
+        weights = np.eye(len(labelsets))[which.ravel()]
+        return LabelDistribution(labelsets, sp.csr_array(weights) if self.kind == "sparse" else weights)
+
+
+def test_members_are_judged_by_rows_they_have_not_seen():
+    model = StackedJoint([("memory", Memory()), ("forest", JointForest(20))], random_state=0)
+    memory, forest = model.fit_views(X, Y.astype(np.uint8))
+    np.testing.assert_array_equal(memory.marginals(), 0.5)
+    np.testing.assert_array_equal(model.views(X)[0].marginals(), Y)  # it knows all in the end
+    assert isinstance(forest, LabelDistribution)
+    assert model.fit(X, Y).pool_.exponents[1] > 0.5
+
+
+@pytest.mark.parametrize("kind", ["marginals", "dense", "sparse"])
+@pytest.mark.parametrize("cv", [2, 7, 60])
+def test_folds_are_joined_in_the_order_of_rows(kind, cv):
+    (view,) = StackedJoint([("echo", Echo(kind))], cv=cv, random_state=0).fit_views(X, Y.astype(np.uint8))
+    expected = Echo(kind).fit(X, Y).predict_distribution(X)
+    assert type(view) is type(expected)
+    np.testing.assert_allclose(view.marginals(), expected.marginals())
+    np.testing.assert_array_equal(view.mode(), expected.mode())
+
+
+def test_members_of_all_kinds():
+    frozen = FrozenEstimator(BinaryRelevance(GaussianNB()).fit(X, Y))
+    members = [
+        ("trees", PredictiveClusteringForest(3)),
+        ("label sets", LabelPowerset()),
+        ("apart", BinaryRelevance()),
+        ("scikit-learn", RandomForestClassifier(5)),
+        ("votes", ExpectedLossClassifier(RandomForestClassifier(5), source="ensemble")),
+        ("fitted", frozen),
+        ("forest", JointForest(5)),
+        ("regressions", LogisticJoint([0.3], cv=2)),
+        ("several", StackedJoint([("one", JointForest(5)), ("two", BinaryRelevance(GaussianNB()))], cv=2)),
+    ]
+    model = StackedJoint(members, cv=2, random_state=0).fit(X, Y)
+    assert [name for name, _ in model.estimators_] == [name for name, _ in members]
+    kinds = [type(view) for view in model.views(NEW)]
+    joint, apart = LabelDistribution, IndependentLabels
+    assert kinds == [joint, joint, apart, apart, joint, apart, joint, apart, joint, apart]
+    assert len(model.pool_.exponents) == len(model.smoothings_) == 10
+    assert [share > 0 for share in model.smoothings_] == [kind is joint for kind in kinds]
+    np.testing.assert_array_equal(model.views(NEW)[5].marginals(), frozen.predict_proba(NEW))
+    assert np.mean(model.predict(X) == Y) > 0.85
+
+
+def test_fitted_members_are_there_to_be_asked():
+    model = StackedJoint([("apart", BinaryRelevance(GaussianNB())), ("forest", JointForest(5))], random_state=0).fit(
+        X, Y
+    )
+    (_, apart), (_, forest) = model.estimators_
+    expected = BinaryRelevance(GaussianNB()).fit(X, Y).predict_proba(NEW)
+    np.testing.assert_array_equal(apart.predict_proba(NEW), expected)
+    np.testing.assert_array_equal(apart.estimator_.predict_proba(NEW), expected)
+    assert len(forest.forest_.estimators_) == 5
+
+
+def test_members_given_stay_unfitted_and_get_their_seeds():
+    given = [("trees", RandomForestClassifier(2)), ("more", JointForest(2))]
+    seeded = StackedJoint(given, cv=2, random_state=0).fit(X, Y)
+    seeds = [seeded.estimators_[0][1].estimator_.random_state, seeded.estimators_[1][1].random_state]
+    assert None not in seeds
+    assert seeds[0] != seeds[1]
+    assert [learner.random_state for _, learner in given] == [None, None]
+    with pytest.raises(NotFittedError):
+        given[0][1].predict(X)
+    kept = StackedJoint([("trees", JointForest(2, random_state=7))], cv=2).fit(X, Y)
+    assert kept.estimators_[0][1].random_state == 7
+
+
+class Counted(BinaryRelevance):
+    """Counts how often one of its kind is fitted."""
+
+    fits = 0
+
+    def fit(self, X, Y):
+        Counted.fits += 1
+        return super().fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "make, n_fits",
+    [(ExpectedLossClassifier, 1), (lambda one: StackedJoint([("one", one)], cv=3, random_state=0), 4)],
+)
+def test_nothing_is_fitted_for_another_loss(make, n_fits, monkeypatch):
+    monkeypatch.setattr(Counted, "fits", 0)
+    model = make(Counted(GaussianNB())).fit(X, Y)
+    assert Counted.fits == n_fits
+    for measure in MEASURES:
+        model.predict(NEW, measure=measure)
+    model.predict_curve(NEW)
+    model.predict_curve(NEW, "polynomial")
+    model.predict_proba(NEW)
+    assert Counted.fits == n_fits
+
+
+def test_who_knows_more_counts_more():
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(1000, 3))
+    labels = rng.binomial(1, 1 / (1 + np.exp(-2 * features)))  # the echo is half as sure as it should be
+    model = StackedJoint([("knows", Echo()), ("noise", Noise())], random_state=0).fit(features, labels)
+    np.testing.assert_allclose(model.pool_.exponents, [2, 0], atol=0.15)
+
+
+class Noise(Echo):
+    """An echo of nothing."""
+
+    def predict_distribution(self, X):
+        return super().predict_distribution(np.random.default_rng(0).normal(size=X.shape))
+
+
+def test_many_label_sets_and_labels():
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(40, 5))
+    labels = (features @ rng.normal(size=(5, 70)) > 1.5).astype(int)
+    model = JointForest(10, random_state=0).fit(features, labels)
+    curve = model.predict_curve(features[:3], parameters=[1, 35, 70])
+    assert curve.labels.shape == (3, 3, 70)
+    np.testing.assert_array_equal(model.predict(features[:3]), model.predict_distribution(features[:3]).mode())
+
+
+# All that there is
+
+
+FOUR_VALUES, TWO_VALUES = np.tile([[0.0], [1], [2], [3]], (10, 2)), np.tile([[0.0, 5], [1, 5]], (20, 1))
+
+
+@pytest.mark.parametrize(
+    "features, boosted",
+    [
+        (FOUR_VALUES, True),
+        (TWO_VALUES, False),
+        (np.hstack([TWO_VALUES, FOUR_VALUES]), True),
+        (np.ones((40, 2)), False),
+        (sp.csr_array(FOUR_VALUES), False),
+    ],
+)
+def test_boosted_trees_are_for_dense_features_of_many_values(features, boosted):
+    labels = np.tile([[0, 1], [1, 0], [1, 1], [0, 1]], (10, 1))
+    model = AutoJoint(3, cv=2, random_state=0).fit(features, labels)
+    names = [name for name, _ in model.estimators_]
+    assert names == ["forest of labels", "forest of label sets", "sparse regressions", "boosted trees"][: 3 + boosted]
+    forests = [member for _, member in model.estimators_[:2]]
+    assert [(len(forest.forest_.estimators_), forest.target) for forest in forests] == [(3, "labels"), (3, "labelsets")]
+    assert len(model.pool_.exponents) == 3 + boosted
+    spread_out, packed = (model.predict_distribution(form) for form in (features, sp.csr_array(features)))
+    assert_same(packed, spread_out)
+
+
+def test_all_that_there_is_repeats():
+    model, again, other = (AutoJoint(5, cv=2, random_state=seed).fit(X, Y) for seed in (0, 0, 1))
+    assert_same(model.predict_distribution(NEW), again.predict_distribution(NEW))
+    assert as_dicts(model.predict_distribution(NEW)) != as_dicts(other.predict_distribution(NEW))
+    assert_same(pickle.loads(pickle.dumps(model)).predict_distribution(NEW), model.predict_distribution(NEW))
+    assert clone(model).get_params() == {"n_estimators": 5, "cv": 2, "n_jobs": None, "random_state": 0}
+    assert np.mean(model.predict(X) == Y) > 0.9
+
+
+def test_it_is_better_than_clustering_trees_for_every_k(datasets_folder, monkeypatch):
+    monkeypatch.setenv("CHORAL_DATA", str(datasets_folder))
+    emotions = load("emotions")
+    features, labels = emotions.X, emotions.Y
+    train, test = next(KFold(2, shuffle=True, random_state=0).split(features))
+    curve = AutoJoint(30, cv=2, random_state=0).fit(features[train], labels[train]).predict_curve(features[test])
+    trees = PredictiveClusteringForest(random_state=0).fit(features[train], labels[train]).predict(features[test])
+    for k, decided in zip(curve.parameters.astype(int), curve.labels, strict=True):
+        assert binomial_loss(labels[test], decided, k=k) <= binomial_loss(labels[test], trees, k=k)
+
+
+# Any learner
+
+
+def votes_by_definition(forest, features):
+    return LabelDistribution.from_samples(np.stack([tree.predict(features) for tree in forest.estimators_], axis=1))
+
+
+def test_what_a_learner_is_asked():
+    powerset = ExpectedLossClassifier(LabelPowerset(GaussianNB()), source="distribution").fit(X, Y)
+    assert_same(powerset.predict_distribution(NEW), LabelPowerset(GaussianNB()).fit(X, Y).predict_distribution(NEW))
+    forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
+    apart = ExpectedLossClassifier(RandomForestClassifier(5, random_state=0), source="marginals").fit(X, Y)
+    expected = IndependentLabels(np.column_stack([proba[:, 1] for proba in forest.predict_proba(NEW)]))
+    assert apart.predict_distribution(NEW) == expected
+    votes = ExpectedLossClassifier(RandomForestClassifier(5, random_state=0), source="ensemble").fit(X, Y)
+    assert_same(votes.predict_distribution(NEW), votes_by_definition(forest, NEW))
+
+
+class Says(BaseEstimator):
+    """A learner with some of the methods there are; ``shape`` is that of what it says."""
+
+    def __init__(self, kinds=(), shape=None):
+        self.kinds = kinds
+        self.shape = shape
+
+    def fit(self, X, Y):
+        self.labels_ = np.zeros(self.shape or Y.shape)
+        return self
+
+    def __getattr__(self, name):
+        answers = {
+            "predict_distribution": lambda X: LabelDistribution.from_samples(self.labels_[:, np.newaxis]),
+            "predict_proba": lambda X: self.labels_ + 0.5,
+            "estimators_": [self],
+        }
+        if name in answers and name in self.kinds:
+            return answers[name]
+        raise AttributeError(name)
+
+    def predict(self, X):
+        return self.labels_ + 1
+
+
+ALL_KINDS = ("predict_distribution", "predict_proba", "estimators_")
+
+
+@pytest.mark.parametrize("kinds, share", [(ALL_KINDS, 0), (ALL_KINDS[1:], 0.5), (ALL_KINDS[2:], 1)])
+def test_auto_takes_the_first_that_there_is(kinds, share):
+    np.testing.assert_array_equal(ExpectedLossClassifier(Says(kinds)).fit(X, Y).predict_proba(X), share)
+
+
+@pytest.mark.parametrize(
+    "source, message",
+    [
+        ("auto", "estimator must have predict_distribution, predict_proba or estimators_; RidgeClassifier has not"),
+        ("distribution", "estimator must have predict_distribution; RidgeClassifier has not"),
+        ("marginals", "estimator must have predict_proba; RidgeClassifier has not"),
+        ("ensemble", "estimator must have estimators_; RidgeClassifier has not"),
+    ],
+)
+def test_a_learner_with_nothing_to_say_is_refused(source, message):
+    with pytest.raises(TypeError, match=message):
+        ExpectedLossClassifier(RidgeClassifier(), source=source).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "learner, message",
+    [
+        (Says(ALL_KINDS[:1], (60, 2)), r"predict_distribution must return the shape \(60, 3\); got \(60, 2\)"),
+        (Says(ALL_KINDS[:1], (59, 3)), r"predict_distribution must return the shape \(60, 3\); got \(59, 3\)"),
+        (Says(ALL_KINDS[1:2], (60, 2)), r"predict_proba must return the shape \(60, 3\); got \(60, 2\)"),
+        (
+            Says(ALL_KINDS[2:], (60,)),
+            r"predict of each of estimators_ must return the shape \(60, 3\); got \(60,\)",
+        ),
+        (FrozenEstimator(LabelPowerset().fit(X, Y[:, :2])), r"predict_distribution must .* \(60, 3\); got \(60, 2\)"),
+        (MultiOutputClassifier(RidgeClassifier()), r"predict of each of estimators_ must .* \(60, 3\); got \(60,\)"),
+    ],
+)
+def test_answers_of_another_shape_are_refused(learner, message):
+    model = ExpectedLossClassifier(learner).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        model.predict(X)
+
+
+@pytest.mark.parametrize(
+    "learner", [KNeighborsClassifier(), MultiOutputClassifier(LogisticRegression()), RandomForestClassifier(9)], ids=str
+)
+def test_learners_of_scikit_learn(learner):
+    model = ExpectedLossClassifier(learner, BinomialMeasure(2), random_state=0).fit(X, Y)
+    assert isinstance(model.predict_distribution(NEW), IndependentLabels)
+    assert np.mean(model.predict(X) == Y) > 0.8
+
+
+@pytest.mark.parametrize("source", ["marginals", "ensemble"])
+@pytest.mark.parametrize("constant", [0, 1])
+def test_a_label_that_scikit_learn_has_seen_one_class_of(source, constant):
+    labels = Y.copy()
+    labels[:, 1] = constant
+    model = ExpectedLossClassifier(RandomForestClassifier(5), source=source, random_state=0).fit(X, labels)
+    np.testing.assert_array_equal(model.predict_proba(NEW)[:, 1], constant)
+    if source == "ensemble":
+        others = votes_by_definition(model.estimator_, NEW).marginals()
+        np.testing.assert_allclose(model.predict_proba(NEW)[:, [0, 2]], others[:, [0, 2]])
+
+
+def test_many_independent_labels_are_decided_one_by_one():
+    labels = np.tile(Y, (1, 10))
+    model = ExpectedLossClassifier(BinaryRelevance(GaussianNB())).fit(X, labels)
+    expected = model.estimator_.predict_proba(NEW) > 0.5
+    for measure in (HammingMeasure(), BinomialMeasure(4), SubsetMeasure()):
+        np.testing.assert_array_equal(model.predict(NEW, measure=measure), expected)
+    np.testing.assert_array_equal(model.predict_curve(NEW, parameters=[1, 30]).labels, [expected] * 2)
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_the_measure_given_is_the_default(measure):
+    model = ExpectedLossClassifier(LabelPowerset(GaussianNB()), measure).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(NEW), model.predict(NEW, measure=measure))
+    other = ExpectedLossClassifier(LabelPowerset(GaussianNB())).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(NEW, measure=SubsetMeasure()), other.predict(NEW))
+
+
+def test_what_is_no_measure_is_refused():
+    model = ExpectedLossClassifier(LabelPowerset()).fit(X, Y)
+    with pytest.raises(TypeError, match="measure must be one of choral.measures; got 'hamming'"):
+        model.predict(NEW, measure="hamming")
+    with pytest.raises(ValueError, match="k must lie in 1..3, the number of labels; got 4"):
+        model.predict(NEW, measure=BinomialMeasure(4))
+
+
+def test_a_fitted_model_is_taken_as_it_is():
+    fitted = LabelPowerset(GaussianNB()).fit(X[:30], Y[:30])
+    model = ExpectedLossClassifier(FrozenEstimator(fitted), random_state=0).fit(X, Y)
+    assert model.predict_distribution(NEW) == fitted.predict_distribution(NEW)
+
+
+def test_a_forest_unless_another_learner_is_given():
+    model = ExpectedLossClassifier(random_state=0).fit(X[:30], Y[:30])
+    assert isinstance(model.estimator_, JointForest)
+    assert model.estimator_.random_state is not None
+    assert model.estimator is None
+
+
+def test_parameters_of_the_learner_can_be_set():
+    model = ExpectedLossClassifier(JointForest()).set_params(estimator__n_estimators=4).fit(X, Y)
+    assert len(model.estimator_.forest_.estimators_) == 4
