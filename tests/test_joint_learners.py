@@ -42,11 +42,12 @@ from choral.learners import (
     joint_forest,
     pooled,
 )
+from choral.learners.evidence import FLOOR, evidence_of
 from choral.learners.inner_folds import inner_folds
 from choral.learners.joint import JointClassifier
 from choral.learners.logistic_joint import DENSE_STRENGTHS, SPARSE_STRENGTHS
 from choral.learners.pooled import SMOOTHINGS, PooledJoint
-from choral.learners.pooling import FLOOR, evidence_of, fit_pool
+from choral.learners.pooling import fit_pool
 
 
 def labelled(n_rows=60, n_labels=3, seed=0):

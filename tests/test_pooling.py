@@ -15,19 +15,15 @@ from scipy.optimize import minimize
 from choral import BinomialMeasure, IndependentLabels, LabelDistribution
 from choral.learners import pooling
 from choral.learners.candidates import OTHERS, UNCERTAIN_LABELS, Candidates, find_labelsets, top_labelsets
+from choral.learners.evidence import FLOOR, JointEvidence, MarginalEvidence, PriorEvidence, evidence_of
 from choral.learners.pooling import (
-    FLOOR,
     LARGEST_EXPONENT,
     MOST_CANDIDATES,
     NEGLIGIBLE,
     PULL,
     SHARPNESSES,
-    JointEvidence,
-    MarginalEvidence,
     Pool,
-    PriorEvidence,
     best_score,
-    evidence_of,
     fit_pool,
     mean_worth,
 )

@@ -367,7 +367,10 @@ def test_a_mistake_in_a_data_set_is_told_with_its_place(write, tmp_path, lines, 
         ('name = "L"\nlearner = "math:pi"', "math:pi must be a class or function that makes a learner; got 3.14"),
         ('name = "L"\nlearner = "builtins:dict"', "1 ('L'): "),
         ('name = "L"\nlearner = "fractions:Fraction"', "fractions:Fraction must make a learner of scikit-learn's kind"),
-        ('name = "L"\nlearner = "dividing:Learner"', "dividing cannot be imported: ZeroDivisionError: division by zero."),
+        (
+            'name = "L"\nlearner = "divides:Learner"',
+            "divides cannot be imported: ZeroDivisionError: division by zero.",
+        ),
         ('name = "L"\nlearner = "unfinished:Learner"', "unfinished cannot be imported: SyntaxError: "),
         ('name = "L"\nlearner = ".relative:Learner"', "1 ('L'): .relative cannot be imported: TypeError: "),
         (
@@ -391,7 +394,7 @@ def test_a_mistake_in_a_data_set_is_told_with_its_place(write, tmp_path, lines, 
     ],
 )
 def test_a_mistake_in_a_learner_is_told_with_its_place(write, tmp_path, lines, message):
-    (tmp_path / "dividing.py").write_text("1 / 0\n")
+    (tmp_path / "divides.py").write_text("1 / 0\n")
     (tmp_path / "unfinished.py").write_text("class Learner(:\n")
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         write(learner_plan(lines))

@@ -15,9 +15,9 @@ from choral.decisions import IndependentLabels
 from choral.decisions.base import Distribution
 from choral.learners.base import LARGEST_SEED
 from choral.learners.binary_relevance import BinaryRelevance
+from choral.learners.evidence import Evidence, PriorEvidence
 from choral.learners.inner_folds import inner_folds
 from choral.learners.pooled import PooledJoint
-from choral.learners.pooling import Evidence, PriorEvidence
 
 SPARSE_STRENGTHS = (0.1, 0.3, 1.0, 3.0)
 DENSE_STRENGTHS = (0.03, 0.1, 0.3)  # of features with unit variance

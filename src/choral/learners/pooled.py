@@ -9,8 +9,9 @@ from sklearn.utils import check_random_state
 
 from choral.decisions import LabelDistribution
 from choral.decisions.base import Distribution
+from choral.learners.evidence import Evidence, evidence_of
 from choral.learners.joint import JointClassifier
-from choral.learners.pooling import Evidence, Pool, best_score, evidence_of, fit_pool
+from choral.learners.pooling import Pool, best_score, fit_pool
 
 SMOOTHINGS = (0.02, 0.05, 0.1, 0.2, 0.4)
 MOST_ROWS = 5000  # to learn a handful of numbers from

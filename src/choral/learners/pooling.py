@@ -19,7 +19,6 @@ same times a factor, where decisions for left-out rows are better by them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,14 +26,12 @@ from scipy.optimize import minimize
 
 from choral._kernels.words import count_differences, pack_words
 from choral.decisions import LabelDistribution
-from choral.decisions.base import Distribution
 from choral.decisions.label_weights import distinct_rows
-from choral.learners.candidates import UNCERTAIN_LABELS, Candidates, find_labelsets
+from choral.learners.candidates import UNCERTAIN_LABELS, Candidates
+from choral.learners.evidence import Evidence
 from choral.measures import BinomialMeasure
 
-FLOOR = 1e-4  # no model is surer than this of a label
 MOST_CANDIDATES = 64  # of each row, the best: exponents that are right for these are not for many more
-IMPOSSIBLE = 50.0  # the logarithm of a candidate that is none
 NEGLIGIBLE = 1e-6  # of the probability of the best candidate
 LARGEST_EXPONENT = 4.0
 SHARPNESSES = (1.0, 1.5, 2.25, 3.5)
@@ -42,105 +39,6 @@ JUDGED_LOSSES = 5  # values of k, from Hamming to subset 0/1, by which decisions
 SMALLEST_LOSS = 1e-12  # where nothing is wrong
 PULL = 0.1  # towards equal exponents, in rows: nothing but where models say the same
 BLOCK_ENTRIES = 1 << 21  # candidates of all rows that are looked at at a time
-
-
-class Evidence(Protocol):
-    """What a model says of the label sets of each row, up to a constant."""
-
-    log_odds: np.ndarray | None  # of each label, (n_rows, n_labels), where it knows them
-
-    def __getitem__(self, rows: Any, /) -> "Evidence":
-        """The same of some rows."""
-
-    def scores(self, candidates: Candidates) -> np.ndarray:
-        """Logarithms, of shape (n_rows, n_seen + n_others)."""
-
-
-class MarginalEvidence:
-    """A model of each label by itself: the product of its probabilities."""
-
-    log_odds: np.ndarray | None
-
-    def __init__(self, marginals: np.ndarray):
-        self.marginals = marginals.clip(FLOOR, 1 - FLOOR)
-        self.log_odds = self._log_odds = np.log(self.marginals) - np.log1p(-self.marginals)
-
-    def __getitem__(self, rows: Any) -> "MarginalEvidence":
-        return MarginalEvidence(self.marginals[rows])
-
-    def scores(self, candidates: Candidates) -> np.ndarray:
-        seen = self._log_odds @ candidates.seen.T.astype(float)
-        others = np.matmul(candidates.others.astype(float), self._log_odds[:, :, np.newaxis])[..., 0]
-        return np.hstack([seen, others]) + np.log1p(-self.marginals).sum(axis=1, keepdims=True)
-
-
-class JointEvidence:
-    """A model of label sets, mixed with the product of its marginals so that no label set is impossible."""
-
-    log_odds: np.ndarray | None
-
-    def __init__(self, labelsets: np.ndarray, weights: Any, smoothing: float):
-        self.labelsets, self.weights, self.smoothing = labelsets, weights, smoothing
-        self._product = MarginalEvidence(np.asarray(weights @ labelsets.astype(float)))
-        self.log_odds = self._product.log_odds
-
-    def __getitem__(self, rows: Any) -> "JointEvidence":
-        return JointEvidence(self.labelsets, self.weights[rows], self.smoothing)
-
-    def scores(self, candidates: Candidates) -> np.ndarray:
-        n_seen, (n_rows, n_others, n_labels) = len(candidates.seen), candidates.others.shape
-        weights = self.weights.toarray() if sp.issparse(self.weights) else self.weights
-        of_candidates = np.zeros((n_rows, n_seen + n_others))
-        places = find_labelsets(candidates.seen, self.labelsets)
-        of_candidates[:, :n_seen][:, places >= 0] = weights[:, places[places >= 0]]
-        places = find_labelsets(candidates.others.reshape(-1, n_labels), self.labelsets).reshape(n_rows, n_others)
-        known = np.take_along_axis(weights, places.clip(0), axis=1)
-        of_candidates[:, n_seen:] = np.where(places >= 0, known, 0)
-        product = self._product.scores(candidates)
-        return np.logaddexp(_log((1 - self.smoothing) * of_candidates), np.log(self.smoothing) + product)
-
-
-class PriorEvidence:
-    """How much more frequent label sets are in training than if labels were independent, whatever the row.
-
-    Parameters
-    ----------
-    labelsets : ndarray of shape (n_labelsets, n_labels)
-        Those of the training data.
-    counts : ndarray of shape (n_labelsets,)
-    own : ndarray of shape (n_rows,)
-        Which of them a training row has, to be left out of the count; -1 for a new row.
-    """
-
-    log_odds: np.ndarray | None = None  # it knows nothing about a row
-    smoothing = 0.3
-
-    def __init__(self, labelsets: np.ndarray, counts: np.ndarray, own: np.ndarray):
-        self.labelsets, self.counts, self.own = labelsets, counts, own
-        total = counts.sum()
-        self._marginals = ((counts @ labelsets) / total).clip(1 / (total + 1), total / (total + 1))
-
-    def __getitem__(self, rows: Any) -> "PriorEvidence":
-        return PriorEvidence(self.labelsets, self.counts, self.own[rows])
-
-    def scores(self, candidates: Candidates) -> np.ndarray:
-        counts = np.tile(self.counts.astype(float), (len(self.own), 1))
-        trained = np.flatnonzero(self.own >= 0)
-        counts[trained, self.own[trained]] -= 1
-        places = find_labelsets(candidates.seen, self.labelsets)
-        frequencies = np.where(places >= 0, counts[:, places], 0) / self.counts.sum()
-        log_odds = np.log(self._marginals) - np.log1p(-self._marginals)
-        log_product = candidates.seen @ log_odds + np.log1p(-self._marginals).sum()  # too small to be no logarithm
-        lifts = np.logaddexp(_log((1 - self.smoothing) * frequencies) - log_product, np.log(self.smoothing))
-        others = np.full((len(self.own), candidates.others.shape[1]), np.log(self.smoothing))
-        return np.hstack([lifts, others])
-
-
-def evidence_of(distribution: Distribution, smoothing: float) -> Evidence:
-    """What a distribution says of candidates; only one of label sets needs smoothing."""
-    if isinstance(distribution, LabelDistribution):
-        return JointEvidence(distribution.labelsets, distribution.weights, smoothing)
-    return MarginalEvidence(distribution.marginals())
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,17 +94,17 @@ def _judge(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> "_J
     own = np.where(counts[which] == 1, which, -1)
     start = np.array([0.0 if one.log_odds is None else 1.0 for one in evidence])
     start /= start.sum()
-    features, words = [], []
+    features, words, is_open = [], [], []
     for block in _blocks(len(rows), len(seen)):
         parts = [one[rows[block]] for one in evidence]
         candidates = Candidates(seen, _mean_log_odds(parts, start), own[rows[block]])
         scores = np.stack([one.scores(candidates) for one in parts], axis=-1)
         picked, logs = _best(np.where(candidates.is_open, scores @ start, -np.inf), MOST_CANDIDATES)
         chosen = np.take_along_axis(scores, picked[..., np.newaxis], axis=1)
-        chosen -= chosen.max(axis=1, keepdims=True)  # the constant of a row does not count
-        features.append(np.where(np.isfinite(logs)[..., np.newaxis], chosen, -IMPOSSIBLE))
+        features.append(chosen - chosen.max(axis=1, keepdims=True))  # the constant of a row does not count
+        is_open.append(np.isfinite(logs))
         words.append(pack_words(candidates.labelsets(picked).reshape(-1, Y.shape[1])).reshape(*picked.shape, -1))
-    return _Judged(np.concatenate(features), np.concatenate(words), Y[rows], start)
+    return _Judged(np.concatenate(features), np.concatenate(words), np.concatenate(is_open), Y[rows], start)
 
 
 class _Judged:
@@ -218,19 +116,21 @@ class _Judged:
         Logarithms.
     words : ndarray of shape (n_rows, n_candidates, n_words)
         Label sets, packed.
+    is_open : ndarray of bool, of shape (n_rows, n_candidates)
+        Which of them count: a row may have fewer candidates than there are places.
     Y : ndarray of shape (n_rows, n_labels)
     start : ndarray of shape (n_models,)
         Equal exponents, or 0 for what says nothing of a row.
     """
 
-    def __init__(self, features: np.ndarray, words: np.ndarray, Y: np.ndarray, start: np.ndarray):
-        self.features, self.start, self.n_labels = features, start, Y.shape[1]
+    def __init__(self, features: np.ndarray, words: np.ndarray, is_open: np.ndarray, Y: np.ndarray, start: np.ndarray):
+        self.features, self.is_open, self.start, self.n_labels = features, is_open, start, Y.shape[1]
         self.to_truth = count_differences(words, pack_words(Y)[:, np.newaxis])
         self.among = count_differences(words[:, :, np.newaxis], words[:, np.newaxis])
 
     def shares(self, exponents: np.ndarray) -> np.ndarray:
         """The distribution of each row."""
-        logs = self.features @ exponents
+        logs = np.where(self.is_open, self.features @ exponents, -np.inf)
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         return shares / shares.sum(axis=1, keepdims=True)
 
@@ -272,7 +172,8 @@ class _Judged:
         shares, losses = self.shares(exponents), []
         for k in np.unique(np.linspace(1, self.n_labels, JUDGED_LOSSES).round().astype(int)).tolist():
             deficits = BinomialMeasure(k).deficits(self.n_labels)
-            chosen = _expected(deficits.astype(np.float32)[self.among], shares).argmin(axis=1)
+            risks = np.where(self.is_open, _expected(deficits.astype(np.float32)[self.among], shares), np.inf)
+            chosen = risks.argmin(axis=1)
             losses.append(deficits[self.to_truth[np.arange(len(chosen)), chosen]])
         return np.array(losses)
 
@@ -313,8 +214,3 @@ def _mean_log_odds(evidence: Sequence[Evidence], exponents: np.ndarray) -> np.nd
 def _blocks(n_rows: int, n_seen: int) -> list[slice]:
     step = max(1, BLOCK_ENTRIES // (n_seen + (1 << UNCERTAIN_LABELS)))
     return [slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
-
-
-def _log(values: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        return np.log(values)
