@@ -397,14 +397,14 @@ def test_noise_asks_for_a_strong_penalty_and_a_signal_for_a_weak_one():
 def test_sparse_features_are_scaled_without_a_centre(form, strengths, scaler):
     model = LogisticJoint(random_state=0).fit(form(X), Y)
     assert model.strength_ in strengths
-    assert all(isinstance(pipeline[0], scaler) for pipeline in model.estimator_.estimators_)
+    assert isinstance(model.estimator_[0], scaler)
     np.testing.assert_allclose(model.predict_proba(sp.csr_array(NEW)), model.predict_proba(NEW))
 
 
 def test_regressions_are_sparse():
     features = np.hstack([X, np.random.default_rng(0).normal(size=(60, 30))])
     model = LogisticJoint([0.1], random_state=0).fit(features, Y)
-    coefficients = np.vstack([pipeline[-1].coef_ for pipeline in model.estimator_.estimators_])
+    coefficients = np.vstack([regression.coef_ for regression in model.estimator_[-1].estimators_])
     assert np.mean(coefficients == 0) > 0.5
     assert np.any(coefficients != 0)
 

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils import check_random_state
 
@@ -51,7 +51,7 @@ class LogisticJoint(PooledJoint):
     Attributes
     ----------
     strength_ : float
-    estimator_ : BinaryRelevance
+    estimator_ : pipeline of a scaler and BinaryRelevance
     pool_ : with the exponents a and b
 
     Examples
@@ -64,7 +64,7 @@ class LogisticJoint(PooledJoint):
     """
 
     strength_: float
-    estimator_: BinaryRelevance
+    estimator_: Pipeline
 
     def __init__(
         self,
@@ -101,7 +101,8 @@ class LogisticJoint(PooledJoint):
             marginals[strength, folds == fold] = proba
         best = int(((marginals - Y) ** 2).mean(axis=(1, 2)).argmin())
         self.strength_ = strengths[best]
-        self.estimator_ = _regressions(X, self.strength_, seed).set_params(n_jobs=self.n_jobs).fit(X, Y)
+        chosen = _regressions(X, self.strength_, seed).set_params(binaryrelevance__n_jobs=self.n_jobs)
+        self.estimator_ = chosen.fit(X, Y)
         return [IndependentLabels(marginals[best])]
 
     def views(self, X: Any) -> list[Distribution]:
@@ -112,11 +113,12 @@ class LogisticJoint(PooledJoint):
         return [*super()._evidence(views, own), PriorEvidence(self.labelsets_, self.counts_, own)]
 
 
-def _regressions(X: Any, strength: float, seed: int) -> BinaryRelevance:
+def _regressions(X: Any, strength: float, seed: int) -> Pipeline:
+    """Regressions of all labels on features that are scaled once for all."""
     scaler = MaxAbsScaler() if sp.issparse(X) else StandardScaler()
     regression = LogisticRegression(C=strength, solver="liblinear", max_iter=1000, tol=1e-3, random_state=seed, **L1)
-    return BinaryRelevance(make_pipeline(scaler, regression))
+    return make_pipeline(scaler, BinaryRelevance(regression))
 
 
-def _fit_and_predict(model: BinaryRelevance, X: Any, Y: np.ndarray, train: np.ndarray) -> np.ndarray:
+def _fit_and_predict(model: Pipeline, X: Any, Y: np.ndarray, train: np.ndarray) -> np.ndarray:
     return model.fit(X[train], Y[train]).predict_proba(X[~train])

@@ -161,21 +161,24 @@ class _Judged:
         """
         alone = np.eye(len(self.start))[self.start > 0]
         choices = [*(sharpness * exponents for sharpness in SHARPNESSES), self.start, *alone]
-        of_each_k = np.stack([self._losses(choice) for choice in choices])
+        of_each_k = self._losses(choices)
         losses = (of_each_k / of_each_k.mean(axis=(0, 2), keepdims=True).clip(SMALLEST_LOSS)).mean(axis=1)
         behind = losses - losses[losses.mean(axis=1).argmin()]
         allowed = behind.std(axis=1) / np.sqrt(behind.shape[1])
         return choices[int((behind.mean(axis=1) <= allowed).argmax())]
 
-    def _losses(self, exponents: np.ndarray) -> np.ndarray:
-        """What the best candidate for each of some binomial losses costs, of shape (n_losses, n_rows)."""
-        shares, losses = self.shares(exponents), []
-        for k in np.unique(np.linspace(1, self.n_labels, JUDGED_LOSSES).round().astype(int)).tolist():
+    def _losses(self, choices: Sequence[np.ndarray]) -> np.ndarray:
+        """What the best candidate for each of some binomial losses costs, of shape (n_choices, n_losses, n_rows)."""
+        ks = np.unique(np.linspace(1, self.n_labels, JUDGED_LOSSES).round().astype(int)).tolist()
+        losses = np.empty((len(choices), len(ks), len(self.to_truth)))
+        shares, rows = [self.shares(choice) for choice in choices], np.arange(len(self.to_truth))
+        for place, k in enumerate(ks):
             deficits = BinomialMeasure(k).deficits(self.n_labels)
-            risks = np.where(self.is_open, _expected(deficits.astype(np.float32)[self.among], shares), np.inf)
-            chosen = risks.argmin(axis=1)
-            losses.append(deficits[self.to_truth[np.arange(len(chosen)), chosen]])
-        return np.array(losses)
+            among = deficits.astype(np.float32)[self.among]
+            for number, of_choice in enumerate(shares):
+                chosen = np.where(self.is_open, _expected(among, of_choice), np.inf).argmin(axis=1)
+                losses[number, place] = deficits[self.to_truth[rows, chosen]]
+        return losses
 
 
 def _expected(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
