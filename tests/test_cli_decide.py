@@ -570,7 +570,7 @@ def test_very_large_weights(folder):
         (["--family", "normal"], "--family must be binomial or polynomial; got 'normal'."),
         (
             ["--method", "guess"],
-            "--method must be auto, closed_form, transform, branch_and_bound or search; got 'guess'.",
+            "--method must be auto, quick, closed_form, transform, branch_and_bound or search; got 'guess'.",
         ),
         (["--parameters", "1;2"], "--parameters must be numbers separated by commas; got '1;2'."),
         (["--parameters", "1,9"], "must be whole numbers in 1..5, the number of labels; parameters[1] is 9.0."),

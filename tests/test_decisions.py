@@ -41,7 +41,7 @@ from definitions import (
 from measure_zoo import KINDS
 from test_distributions import random_distribution
 
-METHODS = ("auto", "closed_form", "transform", "branch_and_bound", "search")
+METHODS = ("auto", "quick", "closed_form", "transform", "branch_and_bound", "search")
 EXAMPLE = LabelDistribution([[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]], [0.28, 0.16, 0.16, 0.16, 0.24])
 
 
@@ -193,7 +193,7 @@ def test_thresholding_is_not_optimal_for_relevance_weighting():
     assert best_by_enumeration(measure, joint.labelsets, joint.weights[0])[0] == (1, 0)
 
 
-@pytest.mark.parametrize("method", ["auto", "closed_form", "transform", "branch_and_bound", "search"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32))
@@ -519,6 +519,24 @@ def test_thousands_of_labels():
     distribution = LabelDistribution(np.eye(5, 1500, dtype=int), np.full(5, 0.2))
     assert bayes_optimal(distribution, BinomialMeasure(2), node_limit=50).labels.sum() == 0
     assert bayes_curve(distribution, parameters=[1, 1500], node_limit=50).exact.all()
+
+
+def test_quick_looks_at_all_predictions_or_searches_but_proves_nothing(monkeypatch):
+    rng = np.random.default_rng(0)
+    labelsets = rng.integers(2, size=(30, 18), dtype=np.uint8)
+    distribution = LabelDistribution(labelsets, rng.dirichlet(np.ones(30), size=20))
+    measure = BinomialMeasure(5)
+    best = bayes_optimal(distribution, measure)  # all 2^18 predictions
+    assert best.exact.all()
+    found = bayes_optimal(distribution, measure, method="quick")  # the same, since it is one measure
+    np.testing.assert_array_equal(found.labels, best.labels)
+    calls = []
+    for name in ("branch_and_bound", "transform"):
+        monkeypatch.setattr(optimal, name, lambda *args, name=name, **options: calls.append(name))
+    curve = bayes_curve(distribution, "binomial", method="quick")  # 18 measures: a search for all but the two ends
+    assert calls == []
+    assert curve.exact[[0, -1]].all()
+    np.testing.assert_allclose(curve.risk[4], best.risk, atol=1e-3)
 
 
 def test_auto_gives_up_where_branch_and_bound_proves_nothing(monkeypatch):

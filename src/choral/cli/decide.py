@@ -39,7 +39,7 @@ def decide_file(
         str,
         typer.Option(
             metavar="NAME",
-            help="auto (default), closed_form, transform, branch_and_bound or search.",
+            help="auto (default), quick, closed_form, transform, branch_and_bound or search.",
             show_default=False,
         ),
     ] = "auto",

@@ -91,7 +91,7 @@ def parse_method(text: str) -> Method:
     --------
     >>> parse_method("guess")
     Traceback (most recent call last):
-    ValueError: --method must be auto, closed_form, transform, branch_and_bound or search; got 'guess'.
+    ValueError: --method must be auto, quick, closed_form, transform, branch_and_bound or search; got 'guess'.
     """
     if text not in METHODS:
         raise ValueError(f"--method must be {', '.join(METHODS[:-1])} or {METHODS[-1]}; got {text!r}.")

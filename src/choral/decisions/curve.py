@@ -13,7 +13,15 @@ from choral.decisions.closed_form import closed_form
 from choral.decisions.decision import Decision, bounded, concatenated, proven
 from choral.decisions.independent import IndependentLabels
 from choral.decisions.label_distribution import LabelDistribution
-from choral.decisions.optimal import MOST_NODE_STEPS, Method, can_transform, check_decidable, check_random_state, decide
+from choral.decisions.optimal import (
+    MOST_NODE_STEPS,
+    MOST_STEPS,
+    Method,
+    can_transform,
+    check_decidable,
+    check_random_state,
+    decide,
+)
 from choral.decisions.ties import TOLERANCE
 from choral.decisions.transform import transform
 from choral.measures import CountingMeasure, HammingMeasure
@@ -156,15 +164,17 @@ def bayes_curve(
     show = progress or (lambda done, total, what: None)
     by_transform = isinstance(distribution, LabelDistribution) and can_transform(distribution, len(measures))
     decisions: list[Decision] = []
-    if isinstance(distribution, IndependentLabels) and method in ("auto", "closed_form"):
+    if isinstance(distribution, IndependentLabels) and method in ("auto", "quick", "closed_form"):
         show(0, len(measures), "independent labels")
         decisions = _decide_for_independent(distribution, measures)
-    elif method == "transform" or (method == "auto" and by_transform):
+    elif method == "transform" or (method in ("auto", "quick") and by_transform):
         show(0, len(measures), "all predictions at once")
         blocks = [transform(joint, measures) for _, joint in distribution.joint_blocks()]
         decisions = [concatenated(of_measure) for of_measure in zip(*blocks, strict=True)]
     else:
         work = {"node_steps": CURVE_STEPS / len(measures), "node_limit": node_limit, "random_state": random_state}
+        if method == "quick":
+            work["transform_steps"] = MOST_STEPS / len(measures)  # for all parameters together
         for number, measure in enumerate(measures):
             show(number, len(measures), f"{of_family.symbol}={values[number]:g}")
             starts = decisions[-1].labels if decisions else None

@@ -13,9 +13,9 @@ from choral.decisions.label_distribution import MOST_DENSE_LABELS, LabelDistribu
 from choral.decisions.search import search
 from choral.decisions.transform import transform
 
-Method = Literal["auto", "closed_form", "transform", "branch_and_bound", "search"]
+Method = Literal["auto", "quick", "closed_form", "transform", "branch_and_bound", "search"]
 
-METHODS = ("auto", "closed_form", "transform", "branch_and_bound", "search")
+METHODS = ("auto", "quick", "closed_form", "transform", "branch_and_bound", "search")
 MOST_NODES = 20_000
 MOST_STEPS = 2e9  # of a transform, a few seconds
 MOST_NODE_STEPS = 1e10  # of branch and bound, likewise: they are multiply-adds of matrix products
@@ -44,7 +44,7 @@ def bayes_optimal(
         What is known of the true labels.
     measure : Measure or RelevanceMeasure
         What it is worth to be right on a set of labels.
-    method : {"auto", "closed_form", "transform", "branch_and_bound", "search"}
+    method : {"auto", "quick", "closed_form", "transform", "branch_and_bound", "search"}
         * ``"closed_form"``: Hamming and additive measures, subset 0/1, and every measure for `IndependentLabels`.
         * ``"transform"``: looks at all 2^K predictions, for up to 22 labels.
         * ``"branch_and_bound"``: for any number of labels; proves its result where the distribution is peaked, else
@@ -52,6 +52,7 @@ def bayes_optimal(
         * ``"search"``: the best of the support, the marginal mode and the candidates, then one label at a time.
         * ``"auto"``: the cheapest exact method within a few seconds of work; else search, then branch and bound
           within such a limit for all instances together, as long as it proves some.
+        * ``"quick"``: as auto, but no time goes into proofs: no branch and bound.
     candidates : array-like of shape (n_candidates, n_labels), optional
         Predictions to look at besides those that search and branch and bound find by themselves.
     node_limit : int, optional
@@ -97,18 +98,19 @@ def decide(
     starts: np.ndarray | None = None,
     node_limit: int | None = None,
     node_steps: float | None = None,
+    transform_steps: float = MOST_STEPS,
     random_state: Any = 0,
 ) -> Decision:
     """`bayes_optimal` for checked arguments.
 
-    ``starts`` has one more prediction for each instance to search from, ``node_steps`` is the work that branch and
-    bound may do where nobody has asked for it.
+    ``starts`` has one more prediction for each instance to search from, ``node_steps`` and ``transform_steps`` are the
+    work that branch and bound and a transform may do where nobody has asked for them.
     """
-    if method == "closed_form" or (method == "auto" and has_closed_form(distribution, measure)):
+    if method == "closed_form" or (method in ("auto", "quick") and has_closed_form(distribution, measure)):
         return closed_form(distribution, measure)
     decisions = []
     for rows, joint in distribution.joint_blocks():
-        if method == "transform" or (method == "auto" and can_transform(joint, 1)):
+        if method == "transform" or (method in ("auto", "quick") and can_transform(joint, 1, transform_steps)):
             decisions.append(transform(joint, [measure])[0])
             continue
         of_rows = None if starts is None else starts[rows]
@@ -127,17 +129,17 @@ def _prove(
     not_proven = np.flatnonzero(~found.exact)
     steps_a_node = joint.n_labels * (STEPS_A_LABEL + 4 * joint.weights.size / joint.n_instances)
     nodes = min(int(steps / (steps_a_node * max(not_proven.size, 1))), node_limit or MOST_NODES)
-    if method == "search" or nodes < WORTHWHILE_NODES:
+    if method in ("search", "quick") or nodes < WORTHWHILE_NODES:
         return found
     return branch_and_bound(joint, measure, found, not_proven, node_limit=nodes, patience=PATIENCE)
 
 
-def can_transform(distribution: LabelDistribution, n_measures: int) -> bool:
+def can_transform(distribution: LabelDistribution, n_measures: int, most_steps: float = MOST_STEPS) -> bool:
     """Whether looking at all predictions is a matter of seconds."""
     n_labels = distribution.n_labels
     if n_labels > MOST_DENSE_LABELS:
         return False
-    return (n_measures + 1) * distribution.n_instances * n_labels * 2**n_labels <= MOST_STEPS
+    return (n_measures + 1) * distribution.n_instances * n_labels * 2**n_labels <= most_steps
 
 
 def check_decidable(distribution: Any, measure: Any, method: str) -> None:

@@ -9,8 +9,6 @@ from choral.decisions.base import AnyMeasure, Distribution
 from choral.learners.base import MultiLabelClassifier
 from choral.measures import SubsetMeasure
 
-NO_PROOF = 1  # nodes of branch and bound, too few to begin: to prove a decision optimal can take longer than to fit
-
 
 class JointClassifier(MultiLabelClassifier):
     """Parent of learners made for these losses: fitted once, they predict what is best for whatever loss is asked."""
@@ -29,7 +27,7 @@ class JointClassifier(MultiLabelClassifier):
             The loss; subset 0/1 unless given, for which the most probable label set is best.
         """
         measure = self._default_measure() if measure is None else measure
-        return bayes_optimal(self.predict_distribution(X), measure, node_limit=NO_PROOF).labels
+        return bayes_optimal(self.predict_distribution(X), measure, method="quick").labels
 
     def _default_measure(self) -> AnyMeasure:
         return SubsetMeasure()
@@ -44,7 +42,7 @@ class JointClassifier(MultiLabelClassifier):
         parameters : array-like, optional
             Values of k or alpha; those of `choral.loss_curve` unless given.
         """
-        return bayes_curve(self.predict_distribution(X), family, parameters, node_limit=NO_PROOF)
+        return bayes_curve(self.predict_distribution(X), family, parameters, method="quick")
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each label, of shape (n_samples, n_labels)."""

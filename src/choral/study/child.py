@@ -21,7 +21,6 @@ from sklearn.base import clone
 
 from choral.decisions import bayes_curve
 from choral.decisions.base import Distribution
-from choral.learners.joint import NO_PROOF
 from choral.profiles import ErrorProfile
 from choral.scores import harden, stack_proba
 from choral.study.cells import Task
@@ -79,9 +78,8 @@ def _predict(task: Task, X: Any, Y: np.ndarray) -> np.ndarray:
             kind = type(distribution).__name__
             raise TypeError(f"predict_distribution must return a LabelDistribution or IndependentLabels; got {kind}.")
         _check_shape((distribution.n_instances, distribution.n_labels), n_rows, n_labels)
-        curves = [
-            bayes_curve(distribution, family, values, node_limit=NO_PROOF) for family, values in task.parameters.items()
-        ]
+        given = task.parameters.items()
+        curves = [bayes_curve(distribution, family, values, method="quick") for family, values in given]
         return np.concatenate([curve.labels for curve in curves])
     if task.soft or task.threshold is not None:
         proba, classes = model.predict_proba(X[task.test]), getattr(model, "classes_", None)
