@@ -524,7 +524,7 @@ def test_thousands_of_labels():
 def test_quick_looks_at_all_predictions_or_searches_but_proves_nothing(monkeypatch):
     rng = np.random.default_rng(0)
     labelsets = rng.integers(2, size=(30, 18), dtype=np.uint8)
-    distribution = LabelDistribution(labelsets, rng.dirichlet(np.ones(30), size=20))
+    distribution = LabelDistribution(labelsets, rng.dirichlet(np.ones(30), size=60))
     measure = BinomialMeasure(5)
     best = bayes_optimal(distribution, measure)  # all 2^18 predictions
     assert best.exact.all()
@@ -532,7 +532,7 @@ def test_quick_looks_at_all_predictions_or_searches_but_proves_nothing(monkeypat
     np.testing.assert_array_equal(found.labels, best.labels)
     calls = []
     for name in ("branch_and_bound", "transform"):
-        monkeypatch.setattr(optimal, name, lambda *args, name=name, **options: calls.append(name))
+        monkeypatch.setattr(f"choral.decisions.optimal.{name}", lambda *args, name=name, **options: calls.append(name))
     curve = bayes_curve(distribution, "binomial", method="quick")  # 18 measures: a search for all but the two ends
     assert calls == []
     assert curve.exact[[0, -1]].all()
