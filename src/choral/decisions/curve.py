@@ -162,7 +162,9 @@ def bayes_curve(
     check_random_state(random_state)
     node_limit = None if node_limit is None else check_count("node_limit", node_limit)
     show = progress or (lambda done, total, what: None)
-    by_transform = isinstance(distribution, LabelDistribution) and can_transform(distribution, len(measures))
+    by_transform = isinstance(distribution, LabelDistribution) and can_transform(
+        distribution, len(measures), MOST_STEPS
+    )
     decisions: list[Decision] = []
     if isinstance(distribution, IndependentLabels) and method in ("auto", "quick", "closed_form"):
         show(0, len(measures), "independent labels")

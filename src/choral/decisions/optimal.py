@@ -98,7 +98,7 @@ def decide(
     starts: np.ndarray | None = None,
     node_limit: int | None = None,
     node_steps: float | None = None,
-    transform_steps: float = MOST_STEPS,
+    transform_steps: float | None = None,
     random_state: Any = 0,
 ) -> Decision:
     """`bayes_optimal` for checked arguments.
@@ -110,7 +110,9 @@ def decide(
         return closed_form(distribution, measure)
     decisions = []
     for rows, joint in distribution.joint_blocks():
-        if method == "transform" or (method in ("auto", "quick") and can_transform(joint, 1, transform_steps)):
+        if method == "transform" or (
+            method in ("auto", "quick") and can_transform(joint, 1, transform_steps or MOST_STEPS)
+        ):
             decisions.append(transform(joint, [measure])[0])
             continue
         of_rows = None if starts is None else starts[rows]
@@ -134,7 +136,7 @@ def _prove(
     return branch_and_bound(joint, measure, found, not_proven, node_limit=nodes, patience=PATIENCE)
 
 
-def can_transform(distribution: LabelDistribution, n_measures: int, most_steps: float = MOST_STEPS) -> bool:
+def can_transform(distribution: LabelDistribution, n_measures: int, most_steps: float) -> bool:
     """Whether looking at all predictions is a matter of seconds."""
     n_labels = distribution.n_labels
     if n_labels > MOST_DENSE_LABELS:
