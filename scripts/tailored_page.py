@@ -103,6 +103,11 @@ def page(results: Results, store: Store) -> Iterator[str]:
         "from the rival does not hold 0; rivals are those that the data chose, in all samples."
     )
     yield ""
+    yield (
+        "What ours choose, they choose within the training folds. Their design was settled with these data sets in "
+        "view, so expect a little less on others: [one model, any loss](joint_learners.md)."
+    )
+    yield ""
     yield from yardsticks(results)
     yield "## Losses"
     yield ""
@@ -125,7 +130,7 @@ def page(results: Results, store: Store) -> Iterator[str]:
     yield ""
     yield "## Seconds"
     yield ""
-    yield "To learn, and to predict for all losses; all folds of a data set together."
+    yield "To learn, and to predict for all losses; all folds of a data set together, by the clock of a machine in use."
     yield ""
     yield from seconds(results, store)
 
