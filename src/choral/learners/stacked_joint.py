@@ -116,6 +116,6 @@ def _joined(parts: list[Distribution], folds: np.ndarray) -> Distribution:
     order = np.argsort(np.argsort(folds, kind="stable"), kind="stable")
     if all(isinstance(part, IndependentLabels) for part in parts):
         return IndependentLabels(np.concatenate([part.marginals() for part in parts])[order])
-    joints = [part.weights for part in parts]  # type: ignore[attr-defined]
+    joints = [sp.coo_array(part.weights) for part in parts]  # type: ignore[attr-defined]
     labelsets = np.concatenate([part.labelsets for part in parts])  # type: ignore[attr-defined]
     return LabelDistribution(labelsets, sp.block_diag(joints, format="csr")[order])
