@@ -95,6 +95,26 @@ def provenance(results: Results) -> str:
     return f"Run on {results.created[:10]} with {versions}."
 
 
+def losses_and_ranks(results: Results, name: str) -> Iterator[str]:
+    """Tables of losses at both ends and halfway, and of ranks; figures are those of this name."""
+    for place, title in {
+        "Hamming": "Hamming loss",
+        "middle": "Binomial loss halfway (k = (K + 1) / 2, interpolated)",
+        "subset 0/1": "Subset 0/1 loss",
+    }.items():
+        yield ""
+        yield f"### {title}"
+        yield ""
+        yield from losses(results, place)
+    yield "### Mean ranks over the data sets"
+    yield ""
+    yield from ranks(results)
+    yield f"![Critical difference diagram for Hamming loss](figures/{name}_ranks_hamming.png)"
+    yield ""
+    yield f"![Critical difference diagram for subset 0/1 loss](figures/{name}_ranks_subset.png)"
+    yield ""
+
+
 def page(paper: Results, published: Results) -> Iterator[str]:
     yield "# The study of the paper, run with choral"
     yield ""
@@ -116,22 +136,7 @@ def page(paper: Results, published: Results) -> Iterator[str]:
         "Ten folds, those of the published study; hard predictions, means over all test rows. The base learner of BR, "
         "CC, LP and RAkEL is `PrunedTreeClassifier()`, RAkEL votes by majority with 2K sets of labels. Least in bold."
     )
-    for place, title in {
-        "Hamming": "Hamming loss",
-        "middle": "Binomial loss halfway (k = (K + 1) / 2, interpolated)",
-        "subset 0/1": "Subset 0/1 loss",
-    }.items():
-        yield ""
-        yield f"### {title}"
-        yield ""
-        yield from losses(paper, place)
-    yield "### Mean ranks over the data sets"
-    yield ""
-    yield from ranks(paper)
-    yield "![Critical difference diagram for Hamming loss](figures/paper_ranks_hamming.png)"
-    yield ""
-    yield "![Critical difference diagram for subset 0/1 loss](figures/paper_ranks_subset.png)"
-    yield ""
+    yield from losses_and_ranks(paper, "paper")
     yield "## The claims of the paper"
     yield ""
     yield (

@@ -11,7 +11,7 @@ from pathlib import Path
 from choral.study import Results
 from choral.study.store import Store
 from choral.study.yardstick import COLUMNS, AgainstBest, Total, compare_with_best, totals
-from paper_page import DOCS, losses, provenance, ranks, table
+from paper_page import DOCS, losses_and_ranks, provenance, table
 
 FIGURES = {
     "ranks/binomial--Hamming.png": "tailored_ranks_hamming.png",
@@ -112,22 +112,7 @@ def page(results: Results, store: Store) -> Iterator[str]:
     yield "## Losses"
     yield ""
     yield "Least in bold."
-    for place, title in {
-        "Hamming": "Hamming loss",
-        "middle": "Binomial loss halfway (k = (K + 1) / 2, interpolated)",
-        "subset 0/1": "Subset 0/1 loss",
-    }.items():
-        yield ""
-        yield f"### {title}"
-        yield ""
-        yield from losses(results, place)
-    yield "### Mean ranks over the data sets"
-    yield ""
-    yield from ranks(results)
-    yield "![Critical difference diagram for Hamming loss](figures/tailored_ranks_hamming.png)"
-    yield ""
-    yield "![Critical difference diagram for subset 0/1 loss](figures/tailored_ranks_subset.png)"
-    yield ""
+    yield from losses_and_ranks(results, "tailored")
     yield "## Seconds"
     yield ""
     yield "To learn, and to predict for all losses; all folds of a data set together, by the clock of a machine in use."

@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
 from choral import BinomialMeasure, IndependentLabels, LabelDistribution
+from choral.decisions import support
 from choral.learners import pooling
 from choral.learners.candidates import OTHERS, UNCERTAIN_LABELS, Candidates, find_labelsets, top_labelsets
 from choral.learners.evidence import FLOOR, JointEvidence, MarginalEvidence, PriorEvidence, evidence_of
@@ -340,7 +341,7 @@ def test_the_gradient_is_that_of_finite_differences(objective, exponents):
 def test_blocks_of_rows_do_not_matter_to_the_exponents(monkeypatch):
     Y, evidence = three_models(40, 4)
     whole = fit_pool(evidence, Y, np.arange(40))
-    monkeypatch.setattr(pooling, "BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(support, "BLOCK_ENTRIES", 1)
     parts = fit_pool(evidence, Y, np.arange(40))
     np.testing.assert_allclose(parts.exponents, whole.exponents, atol=1e-4)
     assert parts.score == pytest.approx(whole.score, rel=1e-5)
@@ -494,7 +495,7 @@ def new_rows(n_labels=4):
 @pytest.mark.parametrize("n_labels", [2, 4, 7])
 @pytest.mark.parametrize("block_entries", [1, 4000, 1 << 21])
 def test_the_distribution_follows_its_definition(n_labels, block_entries, monkeypatch):
-    monkeypatch.setattr(pooling, "BLOCK_ENTRIES", block_entries)
+    monkeypatch.setattr(support, "BLOCK_ENTRIES", block_entries)
     pool, evidence = new_rows(n_labels)
     distribution = pool.distribution(evidence, 12)
     assert distribution.n_instances == 12

@@ -13,6 +13,12 @@ def pack_words(labels: np.ndarray) -> np.ndarray:
     return packed.view("<u8")
 
 
+def row_keys(labels: np.ndarray) -> np.ndarray:
+    """One value for each row of 0 and 1, equal where rows are; values can be sorted."""
+    words = pack_words(labels)
+    return words[:, 0] if words.shape[1] == 1 else words.view(f"S{8 * words.shape[1]}").ravel()
+
+
 def count_differences(words: np.ndarray, others: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
     """In how many labels (of those in the mask) rows of words differ; the last axis is that of the words.
 

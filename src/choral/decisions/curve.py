@@ -14,6 +14,7 @@ from choral.decisions.decision import Decision, bounded, concatenated, proven
 from choral.decisions.independent import IndependentLabels
 from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.optimal import (
+    CHOOSING,
     MOST_NODE_STEPS,
     MOST_STEPS,
     Method,
@@ -162,14 +163,14 @@ def bayes_curve(
     check_random_state(random_state)
     node_limit = None if node_limit is None else check_count("node_limit", node_limit)
     show = progress or (lambda done, total, what: None)
-    by_transform = isinstance(distribution, LabelDistribution) and can_transform(
-        distribution, len(measures), MOST_STEPS
-    )
+    chooses, by_transform = method in CHOOSING, False
+    if chooses and isinstance(distribution, LabelDistribution):
+        by_transform = can_transform(distribution, len(measures), MOST_STEPS)
     decisions: list[Decision] = []
-    if isinstance(distribution, IndependentLabels) and method in ("auto", "quick", "closed_form"):
+    if isinstance(distribution, IndependentLabels) and (chooses or method == "closed_form"):
         show(0, len(measures), "independent labels")
         decisions = _decide_for_independent(distribution, measures)
-    elif method == "transform" or (method in ("auto", "quick") and by_transform):
+    elif method == "transform" or by_transform:
         show(0, len(measures), "all predictions at once")
         blocks = [transform(joint, measures) for _, joint in distribution.joint_blocks()]
         decisions = [concatenated(of_measure) for of_measure in zip(*blocks, strict=True)]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.words import pack_words
+from choral._kernels.words import row_keys
 from choral._validation import LARGEST_WEIGHT, check_array, check_matrix, check_vector, refuse_entry_where, refuse_where
 
 EXACT = 1e-14  # a sum this near to 1 is left alone: dividing by it once more would change the last bits
@@ -74,9 +74,7 @@ def merge_equal(labelsets: np.ndarray, weights: Any) -> tuple[np.ndarray, Any]:
 
 def distinct_rows(labelsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct rows in the order of their first coming, and for each row which of them it is."""
-    words = pack_words(labelsets)
-    keys = words[:, 0] if words.shape[1] == 1 else words.view(f"V{8 * words.shape[1]}").ravel()
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    _, first, which = np.unique(row_keys(labelsets), return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(order.size)

@@ -16,6 +16,7 @@ from choral.decisions.transform import transform
 Method = Literal["auto", "quick", "closed_form", "transform", "branch_and_bound", "search"]
 
 METHODS = ("auto", "quick", "closed_form", "transform", "branch_and_bound", "search")
+CHOOSING = ("auto", "quick")  # which take what fits
 MOST_NODES = 20_000
 MOST_STEPS = 2e9  # of a transform, a few seconds
 MOST_NODE_STEPS = 1e10  # of branch and bound, likewise: they are multiply-adds of matrix products
@@ -106,13 +107,12 @@ def decide(
     ``starts`` has one more prediction for each instance to search from, ``node_steps`` and ``transform_steps`` are the
     work that branch and bound and a transform may do where nobody has asked for them.
     """
-    if method == "closed_form" or (method in ("auto", "quick") and has_closed_form(distribution, measure)):
+    if method == "closed_form" or (method in CHOOSING and has_closed_form(distribution, measure)):
         return closed_form(distribution, measure)
     decisions = []
     for rows, joint in distribution.joint_blocks():
-        if method == "transform" or (
-            method in ("auto", "quick") and can_transform(joint, 1, transform_steps or MOST_STEPS)
-        ):
+        by_transform = method in CHOOSING and can_transform(joint, 1, transform_steps or MOST_STEPS)
+        if method == "transform" or by_transform:
             decisions.append(transform(joint, [measure])[0])
             continue
         of_rows = None if starts is None else starts[rows]

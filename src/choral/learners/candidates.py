@@ -3,7 +3,7 @@
 import numpy as np
 
 from choral._kernels.subsets import members_table
-from choral._kernels.words import pack_words
+from choral._kernels.words import row_keys
 
 UNCERTAIN_LABELS = 10  # of each row: all combinations of these are looked at
 OTHERS = 32  # label sets not seen in training, for each row
@@ -79,13 +79,7 @@ def top_labelsets(log_odds: np.ndarray, n_labelsets: int) -> np.ndarray:
 
 def find_labelsets(labelsets: np.ndarray, among: np.ndarray) -> np.ndarray:
     """The place of each label set among others that are distinct, -1 where it is not there."""
-    keys, known = _keys(labelsets), _keys(among)
+    keys, known = row_keys(labelsets), row_keys(among)
     order = np.argsort(known)
     places = order[np.searchsorted(known, keys, sorter=order).clip(max=len(known) - 1)]
     return np.where(known[places] == keys, places, -1)
-
-
-def _keys(labelsets: np.ndarray) -> np.ndarray:
-    """One value for each label set."""
-    words = pack_words(labelsets)
-    return words[:, 0] if words.shape[1] == 1 else words.view(f"S{8 * words.shape[1]}").ravel()

@@ -17,7 +17,7 @@ most for rows whose label set nobody could foresee. In the end other exponents t
 same times a factor, where decisions for left-out rows are better by them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,7 @@ from scipy.optimize import minimize
 from choral._kernels.words import count_differences, pack_words
 from choral.decisions import LabelDistribution
 from choral.decisions.label_weights import distinct_rows
+from choral.decisions.support import row_blocks
 from choral.learners.candidates import UNCERTAIN_LABELS, Candidates
 from choral.learners.evidence import Evidence
 from choral.measures import BinomialMeasure
@@ -38,7 +39,6 @@ SHARPNESSES = (1.0, 1.5, 2.25, 3.5)
 JUDGED_LOSSES = 5  # values of k, from Hamming to subset 0/1, by which decisions are judged
 SMALLEST_LOSS = 1e-12  # where nothing is wrong
 PULL = 0.1  # towards equal exponents, in rows: nothing but where models say the same
-BLOCK_ENTRIES = 1 << 21  # candidates of all rows that are looked at at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +214,5 @@ def _mean_log_odds(evidence: Sequence[Evidence], exponents: np.ndarray) -> np.nd
     return np.average([evidence[number].log_odds for number in knowing], axis=0, weights=weights)
 
 
-def _blocks(n_rows: int, n_seen: int) -> list[slice]:
-    step = max(1, BLOCK_ENTRIES // (n_seen + (1 << UNCERTAIN_LABELS)))
-    return [slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
+def _blocks(n_rows: int, n_seen: int) -> Iterator[slice]:
+    return row_blocks(n_rows, n_seen + (1 << UNCERTAIN_LABELS))

@@ -227,7 +227,7 @@ class Plan:
         """The values of k or alpha for a data set with so many labels."""
         values = self.families[family]
         if isinstance(values, str):
-            values = np.geomspace(1, EVEN_REACH * n_labels, N_EVEN)
+            values = even_alphas(n_labels)
         if values is not None and family == "binomial":
             values = [k for k in values if k <= n_labels] or [n_labels]
         return get_family(family).parameters(values, n_labels)
@@ -256,6 +256,17 @@ class Plan:
     def seeds_of(self, learner: StudyLearner) -> tuple[int, ...]:
         """All seeds for a learner with randomness, the first for any other."""
         return self.seeds if learner.seed_parameters else self.seeds[:1]
+
+
+def even_alphas(n_labels: int) -> np.ndarray:
+    """The alphas of ``"even"``.
+
+    Examples
+    --------
+    >>> even_alphas(6)[[0, 1, -1]].round(2)
+    array([ 1. ,  1.3, 18. ])
+    """
+    return np.geomspace(1, EVEN_REACH * n_labels, N_EVEN)
 
 
 def _check_name(what: str, name: Any) -> None:
