@@ -1,31 +1,16 @@
 """The small summary that serves every counting measure: how wrong labels are spread over rows."""
 
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from choral._kernels.pairs import error_blocks
-from choral._kernels.ranks import rank_sums
-from choral._validation import (
-    Labels,
-    check_count,
-    check_labels,
-    check_matrix,
-    check_sample_weight,
-    check_vector,
-    refuse_where,
-)
+from choral._validation import Labels, check_count, check_labels, check_sample_weight, check_vector
 from choral.curves import LossCurve
 from choral.measures import CountingMeasure, RelevanceMeasure
 from choral.measures.families import get_family
-
-ROWS_PER_SUM = 1024
-
-
-class MixedPredictionsWarning(UserWarning):
-    """Hard labels and scores were put side by side."""
+from choral.profiles.stored import check_histogram, check_sums
+from choral.profiles.summarising import add_padded, sums_by_rank, total_errors
 
 
 class ErrorProfile:
@@ -66,7 +51,6 @@ class ErrorProfile:
         self.n_labels = check_count("n_labels", n_labels)
         self.n_rows = 0
         self.total_weight: int | float = 0
-        # Trailing zeros are not kept: with a million labels, few rows have more than a handful of errors.
         self._histogram: np.ndarray | None = np.zeros(1, dtype=np.int64)
         self._sums = np.zeros(0)
 
@@ -86,7 +70,18 @@ class ErrorProfile:
             How much each row counts.
         """
         matrices = check_labels(y_true, y_pred)
-        return _summarise(*matrices, check_sample_weight(sample_weight, matrices[0].shape[0]))
+        return cls.from_checked(*matrices, check_sample_weight(sample_weight, matrices[0].shape[0]))
+
+    @classmethod
+    def from_checked(
+        cls, y_true: Labels, y_pred: Labels, weights: np.ndarray | None, pred_name: str = "y_pred"
+    ) -> "ErrorProfile":
+        """The profile of matrices and weights that have passed `check_labels` and `check_sample_weight`."""
+        profile = cls(y_true.shape[1])
+        profile.n_rows = y_true.shape[0]
+        profile.total_weight = profile.n_rows if weights is None else float(weights.sum())
+        profile._histogram, profile._sums = total_errors(y_true, y_pred, weights, pred_name)
+        return profile
 
     @classmethod
     def from_histogram(cls, rows_by_errors: Any) -> "ErrorProfile":
@@ -118,10 +113,10 @@ class ErrorProfile:
         total.n_rows = self.n_rows + other.n_rows
         total.total_weight = self.total_weight + other.total_weight
         if self._histogram is not None and other._histogram is not None:
-            total._histogram = _add(self._histogram, other._histogram)
+            total._histogram = add_padded(self._histogram, other._histogram)
         else:
             total._histogram = None
-            total._sums = _add(self._order_sums(), other._order_sums())
+            total._sums = add_padded(self._order_sums(), other._order_sums())
         return total
 
     def __radd__(self, other: Any) -> "ErrorProfile":
@@ -158,7 +153,7 @@ class ErrorProfile:
     def _order_sums(self) -> np.ndarray:
         if self._histogram is None:
             return self._sums
-        return np.cumsum(self._histogram[:0:-1])[::-1].astype(float)
+        return sums_by_rank(self._histogram)
 
     @np.errstate(under="ignore")  # weights below 1e-308 times errors
     def loss(self, measure: CountingMeasure) -> float:
@@ -214,9 +209,9 @@ class ErrorProfile:
             raise ValueError(f"total_weight must be positive and finite for {profile.n_rows} rows; got {total:g}.")
         profile.total_weight = data["total_weight"]
         if kinds == {"rows_by_errors"}:
-            profile._histogram = _check_histogram(data["rows_by_errors"], profile, total)
+            profile._histogram = check_histogram(data["rows_by_errors"], profile.n_labels, profile.n_rows, total)
         else:
-            profile._histogram, profile._sums = None, _check_sums(data["error_sums"], profile.n_labels, total)
+            profile._histogram, profile._sums = None, check_sums(data["error_sums"], profile.n_labels, total)
         return profile
 
     def _check_seen(self) -> None:
@@ -224,141 +219,8 @@ class ErrorProfile:
             raise ValueError("this ErrorProfile has seen no rows yet; update(y_true, y_pred) adds some.")
 
 
-def loss_curve(
-    y_true: Any,
-    y_pred: Any,
-    family: str = "binomial",
-    parameters: Any = None,
-    *,
-    sample_weight: Any = None,
-    name: str | None = None,
-) -> LossCurve:
-    """The loss of predictions along a whole family of measures.
-
-    Parameters
-    ----------
-    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        True labels, 0 or 1.
-    y_pred : array-like or sparse matrix of shape (n_samples, n_labels)
-        Predicted labels, or scores in [0, 1].
-    family : {"binomial", "polynomial"}
-    parameters : array-like, optional
-        Increasing values of k or alpha. Unless given: k = 1..K (for K > 200 a geometric grid of at most 200), or
-        the 55 alphas of the published study.
-    sample_weight : array-like of shape (n_samples,), optional
-    name : str, optional
-        For legends and tables.
-
-    Examples
-    --------
-    >>> curve = loss_curve([[1, 0, 1], [0, 0, 1]], [[1, 0, 0], [0, 0, 1]])
-    >>> curve.parameters, curve.losses.round(3)
-    (array([1, 2, 3]), array([0.167, 0.333, 0.5  ]))
-    """
-    return ErrorProfile.from_predictions(y_true, y_pred, sample_weight).curve(family, parameters, name)
-
-
-def profiles_by_name(
-    y_true: Any,
-    predictions: Mapping[str, Any],
-    sample_weight: Any = None,
-    progress: Callable[[int, int, str], None] = lambda done, total, what: None,
-) -> dict[str, ErrorProfile]:
-    """The profiles of several models; warns where hard labels and scores come together."""
-    profiles = {}
-    weights = check_sample_weight(sample_weight, check_matrix("y_true", y_true).shape[0])
-    for done, (name, y_pred) in enumerate(predictions.items(), start=1):
-        matrices = check_labels(y_true, y_pred, pred_name=name_in_messages(name))
-        profiles[name] = _summarise(*matrices, weights, pred_name=name_in_messages(name))
-        progress(done, len(predictions), "comparing labels")
-    soft = [name for name, profile in profiles.items() if not profile.is_hard]
-    if soft and len(soft) < len(profiles):
-        warnings.warn(
-            f"scores ({', '.join(soft)}) and hard labels do not compare: hedging lowers the loss of scores (0.5 "
-            "everywhere has loss 0.5 under every measure). Make all predictions hard (by a threshold), or none.",
-            MixedPredictionsWarning,
-            stacklevel=3,
-        )
-    return profiles
-
-
-def name_in_messages(name: str) -> str:
-    """How errors call the predictions of a model."""
-    return f"predictions[{name!r}]"
-
-
-@np.errstate(under="ignore")
-def _summarise(
-    y_true: Labels, y_pred: Labels, weights: np.ndarray | None = None, *, pred_name: str = "y_pred"
-) -> ErrorProfile:
-    """The profile of matrices and weights that have passed `check_labels` and `check_sample_weight`."""
-    n_rows, n_labels = y_true.shape
-    histogram = np.zeros(1, dtype=np.int64 if weights is None else float)
-    sums = np.zeros(0)
-    hard = True
-    for rows, wrong, errors in error_blocks(y_true, y_pred, pred_name):
-        some = None if weights is None else weights[rows]
-        if wrong is not None:
-            histogram = _add(histogram, np.bincount(wrong) if some is None else _weighted_counts(wrong, some))
-        else:
-            hard = False
-            sums = _add(sums, rank_sums(errors, some))
-    profile = ErrorProfile(n_labels)
-    profile.n_rows = n_rows
-    profile.total_weight = n_rows if weights is None else float(weights.sum())
-    profile._histogram = histogram
-    if not hard:
-        profile._sums = _add(profile._order_sums(), sums)
-        profile._histogram = None
-    return profile
-
-
-def _weighted_counts(wrong: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Sum of the weights of rows with 0, 1, ... errors: some rows at a time, since a long plain sum is off by 1e-11."""
-    width = int(wrong.max()) + 1
-    group = np.arange(wrong.size) // ROWS_PER_SUM
-    sums = np.bincount(group * width + wrong, weights=weights, minlength=(int(group[-1]) + 1) * width)
-    return sums.reshape(-1, width).sum(axis=0)
-
-
-def _add(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The sum of two vectors, the shorter one filled up with zeros."""
-    if first.size < second.size:
-        first, second = second, first
-    total = first.astype(np.result_type(first, second))
-    total[: second.size] += second
-    return total
-
-
 def _padded(vector: np.ndarray, size: int) -> np.ndarray:
     return np.concatenate([vector, np.zeros(size - vector.size, dtype=vector.dtype)])
-
-
-def _check_histogram(counts: Any, profile: ErrorProfile, total: float) -> np.ndarray:
-    histogram = _check_summary("rows_by_errors", counts, profile.n_labels + 1)
-    if not abs(histogram.sum() - total) <= 1e-9 * max(1, total):
-        raise ValueError(f"rows_by_errors must add up to total_weight, {total:g}; got {histogram.sum():g}.")
-    if not all(isinstance(count, int) for count in counts):
-        return histogram
-    if histogram.sum() != profile.n_rows:
-        raise ValueError(f"rows_by_errors must add up to n_rows, {profile.n_rows}; got {histogram.sum():g}.")
-    return np.array(counts or [0], dtype=np.int64)
-
-
-def _check_sums(sums: Any, n_labels: int, total: float) -> np.ndarray:
-    sums = _check_summary("error_sums", sums, n_labels)
-    bound = np.append(total, sums[:-1]) if sums.size else sums
-    above = sums > bound + 1e-9 * max(1, total)
-    refuse_where("error_sums must not exceed total_weight, nor increase", "error_sums", sums, above)
-    return sums
-
-
-def _check_summary(name: str, numbers: Any, most: int) -> np.ndarray:
-    checked = check_vector(name, numbers) if numbers != [] else np.zeros(0)
-    if checked.size > most:
-        raise ValueError(f"{name} must have at most {most} entries; got {checked.size}.")
-    refuse_where(f"{name} must be finite and non-negative", name, checked, ~((checked >= 0) & (checked < np.inf)))
-    return checked
 
 
 def _why_not(measure: Any) -> str:
