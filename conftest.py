@@ -1,5 +1,11 @@
-"""Doctests of the command line need its packages; without them there is nothing to collect there."""
+"""Doctests of the command line and of choral.nn need their packages; without them there is nothing to collect there."""
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("typer") and find_spec("rich") else ["src/choral/cli/*", "src/choral/cli.py"]
+collect_ignore_glob = []
+if not (find_spec("typer") and find_spec("rich")):
+    collect_ignore_glob.append("src/choral/cli/*")
+if not (find_spec("torch") and find_spec("torchmetrics")):
+    collect_ignore_glob += ["src/choral/nn/*", "docs/pytorch.md"]
+if not find_spec("triton"):
+    collect_ignore_glob.append("src/choral/_kernels/gpu/*")
