@@ -20,12 +20,17 @@ def check_labels(y_true: Any, y_pred: Any, *, pred_name: str = "y_pred") -> tupl
     """True labels and predictions as two matrices of one shape, dense or CSR."""
     check_columns(y_true, y_pred, pred_name)
     y_true, y_pred = check_matrix("y_true", y_true), check_matrix(pred_name, y_pred)
+    check_same_shape(y_true, y_pred, pred_name)
+    return y_true, y_pred
+
+
+def check_same_shape(y_true: Labels, y_pred: Labels, pred_name: str) -> None:
+    """Refuse matrices that differ in shape."""
     if y_true.shape != y_pred.shape:
         raise ValueError(
             f"y_true and {pred_name} must have the same shape (n_samples, n_labels); "
-            f"got {y_true.shape} and {y_pred.shape}."
+            f"got {tuple(y_true.shape)} and {tuple(y_pred.shape)}."
         )
-    return y_true, y_pred
 
 
 def check_columns(y_true: Any, y_pred: Any, pred_name: str) -> None:
@@ -50,13 +55,18 @@ def check_matrix(name: str, matrix: Any) -> Labels:
         matrix = _canonical(matrix.tocsr())
     else:
         matrix = _as_array(name, matrix)
-        if matrix.ndim != 2:
-            raise ValueError(_wrong_dimension(name, matrix))
-    if matrix.dtype.kind not in "buif":
+    check_form(name, matrix, is_numeric=matrix.dtype.kind in "buif")
+    return matrix
+
+
+def check_form(name: str, matrix: Labels, *, is_numeric: bool) -> None:
+    """Refuse what is no matrix of numbers with at least one row and one column; the matrix may be of any library."""
+    if matrix.ndim != 2:
+        raise ValueError(_wrong_dimension(name, matrix))
+    if not is_numeric:
         raise ValueError(f"{name} must hold numbers or booleans; got dtype {matrix.dtype}.")
     if 0 in matrix.shape:
-        raise ValueError(f"{name} must have at least one row and one label; got shape {matrix.shape}.")
-    return matrix
+        raise ValueError(f"{name} must have at least one row and one label; got shape {tuple(matrix.shape)}.")
 
 
 def check_rows(name: str, rows: Any) -> tuple[np.ndarray, bool]:
@@ -169,8 +179,8 @@ def _numbers(name: str, objects: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def _wrong_dimension(name: str, array: np.ndarray) -> str:
-    expected = f"{name} must be 2-D, of shape (n_samples, n_labels); got {array.ndim}-D of shape {array.shape}."
+def _wrong_dimension(name: str, array: Any) -> str:
+    expected = f"{name} must be 2-D, of shape (n_samples, n_labels); got {array.ndim}-D of shape {tuple(array.shape)}."
     if array.ndim == 1:
         return f"{expected} A single row is {name}.reshape(1, -1), a single label {name}.reshape(-1, 1)."
     if array.ndim == 3:

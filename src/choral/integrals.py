@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from choral._kernels.arrays import Array, xp_of
 from choral._kernels.pairs import row_slices
 from choral._validation import check_rows, refuse_where
 from choral.measures import (
@@ -82,10 +83,14 @@ def sorted_form(u: np.ndarray, measure: Measure) -> np.ndarray:
     return chained(u, order, measure.chain(order))
 
 
-def chained(u: np.ndarray, order: np.ndarray, worths: np.ndarray) -> np.ndarray:
+def chained(u: Array, order: Array, worths: Array) -> Array:
     """Add up the steps of the sorted values, each times the worth of its nested set."""
-    steps = np.diff(np.take_along_axis(u, order, axis=1), axis=1, prepend=0)
-    return np.einsum("ij,ij->i", steps, np.broadcast_to(worths, steps.shape))
+    xp = xp_of(u)
+    values = xp.take_along_axis(u, order, axis=1)
+    steps = xp.concat([values[:, :1], values[:, 1:] - values[:, :-1]], axis=1)
+    if xp is np:
+        return np.einsum("ij,ij->i", steps, np.broadcast_to(worths, steps.shape))  # without a temporary
+    return xp.sum(steps * worths, axis=1)
 
 
 @np.errstate(under="ignore")

@@ -4,19 +4,25 @@ r"""Losses on (y_true, y_pred): one minus the Choquet integral of label-wise cor
 
 All follow scikit-learn's conventions: true labels first, options by keyword, the mean over rows as a float. They take
 lists, arrays of any numeric or bool dtype, pandas frames and SciPy sparse matrices on either side; predictions are
-hard labels or scores in [0, 1].
+hard labels or scores in [0, 1]. Torch tensors, CuPy and JAX arrays are reduced where they are.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.pairs import dense_blocks, error_blocks, is_hard
+from choral._kernels.array_checks import check_pair, check_row_weights
+from choral._kernels.array_pairs import array_row_sums
+from choral._kernels.array_sums import rows_times
+from choral._kernels.arrays import Array, as_real, beside, foreign_one, is_foreign, joined, look_up, xp_of
+from choral._kernels.blocks import CorrectBlock
+from choral._kernels.pairs import correct_blocks, error_blocks
 from choral._kernels.ranks import rank_averages
-from choral._validation import Labels, check_labels, check_matrix, check_sample_weight
-from choral.integrals import chained, sorted_form
+from choral._validation import Labels
+from choral.integrals import chained
 from choral.measures import (
     AdditiveMeasure,
     BinomialMeasure,
@@ -48,9 +54,9 @@ def choquet_loss(
 
     Parameters
     ----------
-    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+    y_true : array-like, array on any device or sparse matrix of shape (n_samples, n_labels)
         True labels, 0 or 1.
-    y_pred : array-like or sparse matrix of shape (n_samples, n_labels)
+    y_pred : array-like, array on any device or sparse matrix of shape (n_samples, n_labels)
         Predicted labels, or scores in [0, 1].
     measure : Measure or RelevanceMeasure
         What it is worth to be right on a set of labels.
@@ -61,8 +67,9 @@ def choquet_loss(
 
     Returns
     -------
-    loss : float, or ndarray of shape (n_samples,)
-        In [0, 1]; 0 where every label is right.
+    loss : float, or array of shape (n_samples,)
+        In [0, 1]; 0 where every label is right. The array is of the library, and on the device, of the predictions or
+        the true labels; NumPy's otherwise.
 
     Examples
     --------
@@ -72,8 +79,9 @@ def choquet_loss(
     0.5
     """
     matrices, weights = _check(y_true, y_pred, measure, sample_weight, reduction)
-    rows = _row_losses(*matrices, measure)
-    return _reduce(rows.clip(0, 1, out=rows), weights, reduction)  # sums of weights may be 1 but for rounding
+    rows = joined(_row_losses(*matrices, measure))
+    rows = xp_of(rows).clip(rows, 0, 1)  # sums of weights may be 1 but for rounding
+    return _reduce(rows, weights, reduction, foreign_one(y_pred, y_true))
 
 
 def binomial_loss(y_true: Any, y_pred: Any, k: int, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
@@ -154,7 +162,7 @@ def owa_loss(
     0.43
     """
     measure = CountingMeasure.from_weights(weights)
-    n_labels = check_matrix("y_true", y_true).shape[1]
+    n_labels = check_pair(y_true, y_pred)[0].shape[1]
     if np.size(weights) != n_labels:
         raise ValueError(f"weights must have one entry for each of {n_labels} labels; got {np.size(weights)}.")
     return choquet_loss(y_true, y_pred, measure, sample_weight=sample_weight, reduction=reduction)
@@ -197,8 +205,10 @@ def covering_loss(
     if normalize:
         return choquet_loss(y_true, y_pred, measure, sample_weight=sample_weight, reduction=reduction)
     matrices, row_weights = _check(y_true, y_pred, measure, sample_weight, reduction)
-    terms = zip(sets, set_weights(sets, weights), strict=True)
-    return _reduce(_sums_of_largest_errors(*matrices, list(terms)), row_weights, reduction)
+    terms = list(zip(sets, set_weights(sets, weights), strict=True))
+    return _reduce(
+        joined(_sums_of_largest_errors(*matrices, terms)), row_weights, reduction, foreign_one(y_pred, y_true)
+    )
 
 
 @np.errstate(under="ignore")
@@ -216,17 +226,19 @@ def f_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Re
     array([0.333, 0.   ])
     """
     (true, pred), weights = _check_data(y_true, y_pred, sample_weight, reduction)
-    errors = np.empty(true.shape[0])
-    for block in error_blocks(true, pred):
-        errors[block.rows] = block.wrong if block.wrong is not None else _row_sums(block.errors)
-    positives = _row_sums(true) + _row_sums(pred)
-    rows = errors / np.where(positives > 0, positives, 1)
-    return _reduce(np.minimum(rows, 1), weights, reduction)  # two sums of the same scores may round differently
+    errors = joined(
+        as_real(wrong) if wrong is not None else _row_sums(some) for _, wrong, some in error_blocks(true, pred)
+    )
+    positives = beside(_row_sums(true), errors) + beside(_row_sums(pred), errors)
+    xp = xp_of(errors)
+    rows = errors / xp.where(positives > 0, positives, xp.ones_like(positives))
+    rows = xp.clip(rows, 0, 1)  # two sums of the same scores may round differently
+    return _reduce(rows, weights, reduction, foreign_one(y_pred, y_true))
 
 
 def _check(
     y_true: Any, y_pred: Any, measure: Any, sample_weight: Any, reduction: str
-) -> tuple[tuple[Labels, Labels], np.ndarray | None]:
+) -> tuple[tuple[Labels, Labels], Array | None]:
     """All that can be checked before the values."""
     matrices, weights = _check_data(y_true, y_pred, sample_weight, reduction)
     if not isinstance(measure, Measure | RelevanceMeasure):
@@ -237,78 +249,72 @@ def _check(
 
 def _check_data(
     y_true: Any, y_pred: Any, sample_weight: Any, reduction: str
-) -> tuple[tuple[Labels, Labels], np.ndarray | None]:
-    matrices = check_labels(y_true, y_pred)
+) -> tuple[tuple[Labels, Labels], Array | None]:
+    matrices = check_pair(y_true, y_pred)
     if reduction not in ("mean", "none"):
         raise ValueError(f"reduction must be 'mean' or 'none'; got {reduction!r}.")
-    return matrices, check_sample_weight(sample_weight, matrices[0].shape[0])
+    return matrices, check_row_weights(sample_weight, matrices)
 
 
-def _row_losses(y_true: Labels, y_pred: Labels, measure: Measure | RelevanceMeasure) -> np.ndarray:
-    """The loss of each row, by the form that suits the measure."""
+def _row_losses(y_true: Labels, y_pred: Labels, measure: Measure | RelevanceMeasure) -> Iterator[Array]:
+    """The losses of the rows, block by block, by the form that suits the measure."""
     if isinstance(measure, CountingMeasure):
         return _ordered_averages(y_true, y_pred, measure)
     if isinstance(measure, AdditiveMeasure):
         return _weighted_means(y_true, y_pred, measure)
     if isinstance(measure, MoebiusMeasure):
         return _sums_of_largest_errors(y_true, y_pred, measure.terms)
-    return _one_minus_integrals(y_true, y_pred, measure)
+    return (1 - _integrals(block, measure) for block in correct_blocks(y_true, y_pred))
 
 
-def _ordered_averages(y_true: Labels, y_pred: Labels, measure: CountingMeasure) -> np.ndarray:
-    n_rows, n_labels = y_true.shape
-    losses = np.empty(n_rows)
-    for rows, wrong, errors in error_blocks(y_true, y_pred):
+def _ordered_averages(y_true: Labels, y_pred: Labels, measure: CountingMeasure) -> Iterator[Array]:
+    n_labels = y_true.shape[1]
+    for _, wrong, errors in error_blocks(y_true, y_pred):
         if wrong is not None:
-            losses[rows] = measure.deficits(n_labels, int(wrong.max()))[wrong]
+            yield look_up(measure.deficits(n_labels, int(xp_of(wrong).max(wrong))), wrong)
         else:
-            losses[rows] = rank_averages(errors, lambda n_ranks: measure.weights(n_labels, n_ranks))
-    return losses
+            yield rank_averages(errors, lambda n_ranks: measure.weights(n_labels, n_ranks))
 
 
-def _weighted_means(y_true: Labels, y_pred: Labels, measure: AdditiveMeasure) -> np.ndarray:
-    losses = np.empty(y_true.shape[0])
-    for rows, _, errors in error_blocks(y_true, y_pred, count=False):
-        losses[rows] = errors @ measure.weights
-    return losses
+def _weighted_means(y_true: Labels, y_pred: Labels, measure: AdditiveMeasure) -> Iterator[Array]:
+    for _, _, errors in error_blocks(y_true, y_pred, count=False):
+        yield rows_times(errors, measure.weights)
 
 
 def _sums_of_largest_errors(
     y_true: Labels, y_pred: Labels, terms: Sequence[tuple[tuple[int, ...], float]]
-) -> np.ndarray:
+) -> Iterator[Array]:
     """Sum of m(T) * max of the errors in T: as 1 - sum of m(T) * min of u, but exactly 0 where nothing is wrong."""
     carriers = sorted({label for labels, _ in terms for label in labels})
-    column = {label: position for position, label in enumerate(carriers)}
-    losses = np.zeros(y_true.shape[0])
-    for rows, _, errors in error_blocks(y_true, y_pred, count=False):
-        some = errors[:, carriers]
-        some = some.toarray() if sp.issparse(some) else some
-        for labels, mass in terms:
-            losses[rows] += mass * some[:, [column[label] for label in labels]].max(axis=1)
-    return losses
+    for _, _, errors in error_blocks(y_true, y_pred, count=False):
+        columns = dict(zip(carriers, _columns(errors, carriers), strict=True))
+        largest = xp_of(columns[carriers[0]]).maximum
+        yield sum(mass * reduce(largest, [columns[label] for label in labels]) for labels, mass in terms)
 
 
-def _one_minus_integrals(y_true: Labels, y_pred: Labels, measure: Measure | RelevanceMeasure) -> np.ndarray:
-    losses = np.empty(y_true.shape[0])
-    for rows, true, pred in dense_blocks(y_true, y_pred):
-        if is_hard(pred):
-            truth = (true,) if isinstance(measure, RelevanceMeasure) else ()
-            losses[rows] = 1 - measure.worth(true == pred, *truth)
-        else:
-            losses[rows] = 1 - _integral(true, 1 - np.abs(true.astype(float) - pred), measure)
-    return losses
+def _columns(errors: Any, labels: list[int]) -> Iterable[Array]:
+    return errors[:, labels].toarray().T if sp.issparse(errors) else (errors[:, label] for label in labels)
 
 
-def _integral(true: np.ndarray, u: np.ndarray, measure: Measure | RelevanceMeasure) -> np.ndarray:
-    if not isinstance(measure, RelevanceMeasure):
-        return sorted_form(u, measure)
-    order = np.argsort(u, axis=1)
-    return chained(u, order, measure.chain(order, true))
+def _integrals(block: CorrectBlock, measure: Measure | RelevanceMeasure) -> Array:
+    truth = (block.true,) if isinstance(measure, RelevanceMeasure) else ()
+    if block.is_hard:
+        return measure.worth(block.correct, *truth)
+    order = xp_of(block.correct).argsort(block.correct, axis=1)
+    return chained(block.correct, order, measure.chain(order, *truth))
 
 
-def _reduce(rows: np.ndarray, weights: np.ndarray | None, reduction: str) -> Any:
-    return rows if reduction == "none" else float(np.average(rows, weights=weights))
+def _reduce(rows: Array, weights: Array | None, reduction: str, like: Array | None) -> Any:
+    """Their mean, or the losses themselves, in the library of an array that the user passed in."""
+    if reduction == "none":
+        return beside(rows, like)
+    if not is_foreign(rows):
+        return float(np.average(rows, weights=weights))
+    xp = xp_of(rows)
+    return float(xp.mean(rows) if weights is None else xp.sum(rows * weights) / xp.sum(weights))
 
 
-def _row_sums(matrix: Labels) -> np.ndarray:
+def _row_sums(matrix: Labels) -> Array:
+    if is_foreign(matrix):
+        return joined(array_row_sums(matrix))
     return np.asarray(matrix.sum(axis=1, dtype=float)).ravel()

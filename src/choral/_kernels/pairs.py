@@ -1,4 +1,5 @@
-"""Walk two label matrices row block by row block, checking values on the way; sparse pairs have their own file.
+"""Walk two label matrices row block by row block, checking values on the way; sparse and foreign pairs have their own
+files.
 
 A block is small enough for the cache, so checking, comparing and counting cost one trip to memory, and the
 extra memory does not grow with the number of rows.
@@ -10,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.blocks import ErrorBlock, all_binary
+from choral._kernels.array_pairs import array_correct_blocks, array_error_blocks
+from choral._kernels.arrays import namespace_of
+from choral._kernels.blocks import CorrectBlock, ErrorBlock, all_binary, check_binary, check_unit_interval, slices_of
 from choral._kernels.row_counts import count_rows
 from choral._kernels.sparse_pairs import sparse_blocks
-from choral._validation import Labels, refuse_where
+from choral._validation import Labels
 
 BLOCK_BYTES = 1 << 20
 
@@ -36,6 +39,9 @@ def error_blocks(
     if sp.issparse(y_true) and sp.issparse(y_pred):
         yield from sparse_blocks(y_true, y_pred, pred_name, count)
         return
+    if namespace_of(y_true, y_pred) is not None:
+        yield from array_error_blocks(y_true, y_pred, pred_name, count)
+        return
     buffer = np.empty(0)
     for rows, true, pred in dense_blocks(y_true, y_pred, pred_name):
         if count and (pred.dtype.kind != "f" or is_hard(pred)):  # checked integers are 0 or 1
@@ -46,6 +52,16 @@ def error_blocks(
         errors = buffer[: len(true)]
         np.subtract(true, pred, out=errors, dtype=float)  # in doubles: 0 - 1 in uint8 would be 255
         yield ErrorBlock(rows, None, np.abs(errors, out=errors))
+
+
+def correct_blocks(y_true: Labels, y_pred: Labels) -> Iterator[CorrectBlock]:
+    """Which labels are right in one dense block of rows after another; raises as `error_blocks` does."""
+    if namespace_of(y_true, y_pred) is not None:
+        yield from array_correct_blocks(y_true, y_pred)
+        return
+    for _, true, pred in dense_blocks(y_true, y_pred):
+        hard = is_hard(pred)
+        yield CorrectBlock(true, true == pred if hard else 1 - np.abs(true.astype(float) - pred), hard)
 
 
 def dense_blocks(y_true: Labels, y_pred: Labels, pred_name: str = "y_pred") -> Iterator[DenseBlock]:
@@ -60,9 +76,7 @@ def dense_blocks(y_true: Labels, y_pred: Labels, pred_name: str = "y_pred") -> I
 def row_slices(shape: tuple[int, int], itemsize: int) -> Iterator[slice]:
     """Consecutive slices of rows of about ``BLOCK_BYTES`` each."""
     n_rows, n_labels = shape
-    step = max(1, BLOCK_BYTES // (itemsize * n_labels))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
+    return slices_of(n_rows, BLOCK_BYTES // (itemsize * n_labels))
 
 
 def is_hard(pred: Labels) -> bool:
@@ -71,19 +85,6 @@ def is_hard(pred: Labels) -> bool:
         return all_binary(pred.data)
     # Most scores are told by their first row.
     return all_binary(pred[:1]) and all(all_binary(pred[rows]) for rows in row_slices(pred.shape, pred.itemsize))
-
-
-def check_binary(name: str, block: np.ndarray, first_row: int) -> None:
-    """Refuse true labels other than 0 and 1."""
-    if not all_binary(block):
-        refuse_where(f"{name} must be binary, 0 or 1", name, block, ~((block == 0) | (block == 1)), first_row)
-
-
-def check_unit_interval(name: str, block: np.ndarray, first_row: int) -> None:
-    """Refuse predictions outside [0, 1], nan among them."""
-    is_float = block.dtype.kind == "f"
-    if not (block.min() >= 0 and block.max() <= 1 if is_float else all_binary(block)):  # nan fails too
-        refuse_where(f"{name} must lie in [0, 1]", name, block, ~((block >= 0) & (block <= 1)), first_row)
 
 
 def _dense(block: Labels) -> np.ndarray:

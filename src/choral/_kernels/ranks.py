@@ -1,7 +1,8 @@
 """Errors by rank: sums and weighted averages of the largest, the second largest, ... error of each row.
 
 Dense blocks are sorted in place, upwards, and the *other* factor of a product is turned round: a reversed view of the
-block would keep BLAS out. Sparse blocks are packed to the left: the largest error of each row in column 0.
+block would keep BLAS out. Sparse blocks are packed to the left: the largest error of each row in column 0. Foreign
+arrays have their own file.
 """
 
 from collections.abc import Callable
@@ -9,6 +10,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from choral._kernels.array_sums import rows_times, sorted_rows
+from choral._kernels.arrays import is_foreign
 
 Errors = Any  # a 2-D array or a SciPy CSR matrix
 
@@ -22,15 +26,17 @@ def rank_sums(errors: Errors, row_weights: np.ndarray | None) -> np.ndarray:
     return (rows @ errors)[::-1]
 
 
-def rank_averages(errors: Errors, weights: Callable[[int], np.ndarray]) -> np.ndarray:
+def rank_averages(errors: Errors, weights: Callable[[int], np.ndarray]) -> Any:
     """Ordered weighted averages of each row.
 
     ``weights(n)`` gives those of the n largest errors along its last axis; its other axis, if any, becomes the second
-    one of the result.
+    one of the result (but not for foreign arrays).
     """
     if sp.issparse(errors):
         packed = _packed(errors)
         return packed @ weights(packed.shape[1]).T
+    if is_foreign(errors):
+        return rows_times(sorted_rows(errors), weights(errors.shape[1])[::-1])
     errors.sort(axis=1)
     return errors @ weights(errors.shape[1])[..., ::-1].T
 

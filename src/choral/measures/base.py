@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from choral._kernels.arrays import Array, namespace_of
+
 ROUNDING = 1e-12  # sums of doubles that should agree may differ by this much
 
 
@@ -92,9 +94,12 @@ def check_fits(what: str, expected: int, n_labels: int) -> None:
         raise ValueError(f"{what} is made for {expected} labels; got {n_labels}.")
 
 
-def reversed_sums(steps: np.ndarray) -> np.ndarray:
+def reversed_sums(steps: Array) -> Array:
     """Entry i of a row is the sum of its entries i, i + 1, ...: the nested sets of a chain."""
-    return np.cumsum(steps[:, ::-1], axis=1)[:, ::-1]
+    xp = namespace_of(steps)
+    if xp is None:
+        return np.cumsum(steps[:, ::-1], axis=1)[:, ::-1]
+    return xp.flip(xp.cumulative_sum(xp.flip(steps, axis=1), axis=1, dtype=steps.dtype), axis=1)
 
 
 def listed(numbers: np.ndarray) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from choral._kernels.array_sums import rows_times
+from choral._kernels.arrays import Array, look_up, widest, xp_of
 from choral._kernels.subsets import members, members_table, moebius_transform, set_sizes, zeta_transform
 from choral._validation import check_count, check_vector, refuse_where
 from choral.measures.base import Measure, Value, check_fits, listed, reversed_sums
@@ -102,13 +104,14 @@ class Capacity(Value, Measure):
     def check_n_labels(self, n_labels: int) -> None:
         check_fits("this Capacity", self.n_labels, n_labels)
 
-    def worth(self, sets: np.ndarray) -> np.ndarray:
+    def worth(self, sets: Array) -> Array:
         self.check_n_labels(sets.shape[1])
-        return self.values[sets.astype(np.intp) @ (1 << np.arange(self.n_labels))]
+        indices = rows_times(xp_of(sets).astype(sets, widest(sets).integer), 1 << np.arange(self.n_labels))
+        return look_up(self.values, indices)
 
-    def chain(self, order: np.ndarray) -> np.ndarray:
+    def chain(self, order: Array) -> Array:
         self.check_n_labels(order.shape[1])
-        return self.values[reversed_sums(1 << order)]
+        return look_up(self.values, reversed_sums(1 << order))
 
     def moebius(self) -> np.ndarray:
         """The 2^K Moebius masses."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from choral._kernels.arrays import Array, as_real, beside, look_up, xp_of
 from choral._validation import LARGEST_WEIGHT
 from choral.measures.base import ROUNDING, reversed_sums
 from choral.measures.counting import AtLeastMeasure
@@ -69,7 +70,7 @@ class RelevanceMeasure:
                         f"{falls[0] + 1} of them (v(x) / x must not decrease)."
                     )
 
-    def worth(self, sets: np.ndarray, relevant: np.ndarray) -> np.ndarray:
+    def worth(self, sets: Array, relevant: Array) -> Array:
         """What each set of correct labels is worth where these labels are relevant.
 
         Parameters
@@ -77,24 +78,28 @@ class RelevanceMeasure:
         sets, relevant : ndarray of shape (n_sets, n_labels)
             0 or 1; one set and its true labels a row.
         """
-        correct = sets.astype(bool)
-        in_set = np.count_nonzero(correct & relevant.astype(bool), axis=1)
-        return self._weighted(np.count_nonzero(correct, axis=1), in_set, relevant)
+        xp = xp_of(sets)
+        correct, relevant = xp.astype(sets, xp.bool), xp.astype(relevant, xp.bool)
+        in_set = xp.count_nonzero(correct & relevant, axis=1)
+        return self._weighted(xp.count_nonzero(correct, axis=1), in_set, relevant)
 
-    def chain(self, order: np.ndarray, relevant: np.ndarray) -> np.ndarray:
+    def chain(self, order: Array, relevant: Array) -> Array:
         """What the nested sets ``{order[r, i], order[r, i + 1], ...}`` are worth in row r."""
-        in_set = reversed_sums(np.take_along_axis(relevant.astype(np.intp), order, axis=1))
-        return self._weighted(np.arange(order.shape[1], 0, -1)[np.newaxis], in_set, relevant)
+        xp = xp_of(order)
+        relevant = xp.astype(relevant, order.dtype)
+        in_set = reversed_sums(xp.take_along_axis(relevant, order, axis=1))
+        sizes = beside(np.arange(order.shape[1], 0, -1), order)[None, :]
+        return self._weighted(sizes, in_set, relevant)
 
     @np.errstate(under="ignore")
-    def _weighted(self, sizes: np.ndarray, in_set: np.ndarray, relevant: np.ndarray) -> np.ndarray:
-        n_labels = relevant.shape[1]
-        n_relevant = np.count_nonzero(relevant, axis=1)
+    def _weighted(self, sizes: Array, in_set: Array, relevant: Array) -> Array:
+        xp, n_labels = xp_of(relevant), relevant.shape[1]
+        n_relevant = xp.count_nonzero(relevant, axis=1)
         if in_set.ndim == 2:
-            n_relevant = n_relevant[:, np.newaxis]
-        worths = self.base.values(n_labels)[sizes]
-        weighted = worths * (1 + self.beta * in_set / np.maximum(sizes, 1))
-        # All labels relevant: numerator and denominator are both 1 + beta, which may be 0.
-        all_relevant = n_relevant == n_labels
-        scale = np.where(all_relevant, 1.0, 1 + self.beta * n_relevant / n_labels)
-        return np.where(all_relevant, worths, weighted / scale)
+            n_relevant = n_relevant[:, None]
+        worths = look_up(self.base.values(n_labels), sizes)
+        numbers = np.arange(n_labels + 1)
+        weighted = worths * (1 + self.beta * as_real(in_set) / look_up(np.maximum(numbers, 1.0), sizes))
+        scales = 1 + self.beta * numbers / n_labels
+        scales[-1] = 1  # all labels relevant: numerator and denominator are both 1 + beta, which may be 0
+        return xp.where(n_relevant == n_labels, worths, weighted / look_up(scales, n_relevant))

@@ -1,0 +1,162 @@
+"""Arrays that are not NumPy's: torch tensors, CuPy and JAX arrays and whatever follows the array API standard.
+
+They stay on their device. What travels to the host are summaries: a few numbers whatever the number of rows.
+"""
+
+import sys
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from choral._optional import require
+
+Namespace = Any  # of the array API standard, which has no types to say so
+Array = Any
+
+NUMPY = (np.ndarray, np.generic)
+HOST_MEMORY = 1  # kDLCPU, a device type of DLPack
+NARROWER = {"float64": np.float32, "int64": np.int32}  # for devices without 64 bits
+
+
+def namespace_of(*arrays: Array) -> Namespace | None:
+    """The array API namespace of arrays, or None where NumPy serves: lists, frames, NumPy and SciPy.
+
+    Lists and NumPy arrays beside a foreign array are no matter here; two foreign kinds are refused.
+    """
+    foreign = [array for array in arrays if is_foreign(array)]
+    if not foreign:
+        return None
+    namespaces = {_compat().array_namespace(array) for array in foreign}
+    if len(namespaces) > 1:
+        names = sorted(namespace.__name__.removeprefix("array_api_compat.") for namespace in namespaces)
+        raise TypeError(f"arrays must come from one library; got {' and '.join(names)}.")
+    return namespaces.pop()
+
+
+def xp_of(array: Array) -> Namespace:
+    """The namespace of one array; NumPy follows the standard as well."""
+    return namespace_of(array) or np
+
+
+def is_foreign(array: Array) -> bool:
+    """Whether an array is of another library than NumPy."""
+    if isinstance(array, NUMPY):
+        return False
+    # Tensors of torch do not say their namespace by themselves; where there is one, torch has been imported.
+    return hasattr(array, "__array_namespace__") or isinstance(array, getattr(sys.modules.get("torch"), "Tensor", ()))
+
+
+def foreign_one(*arrays: Array) -> Array | None:
+    """The first array that is not NumPy's, if there is one: the others go where it is."""
+    return next(filter(is_foreign, arrays), None)
+
+
+def where_it_lies(array: Array) -> Array:
+    """A foreign array as it will be read: NumPy's view of it where there is one, else itself without gradients.
+
+    Arrays in the memory of the host are NumPy's as well, without a copy, and NumPy is quicker there: its sort takes a
+    tenth of the time of torch's.
+    """
+    if not is_foreign(array):
+        return array
+    array = array.detach() if hasattr(array, "detach") else array
+    view = host_view(array)
+    return array if view is None else view
+
+
+def host_view(array: Array) -> np.ndarray | None:
+    """A foreign array as NumPy's, without a copy; None where it lies elsewhere, or NumPy does not know its numbers."""
+    try:
+        if array.__dlpack_device__()[0] != HOST_MEMORY:
+            return None  # JAX would copy it to the host without a word
+        view = np.asarray(array)
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        return None
+    return view if view.dtype.kind in "buif" else None
+
+
+def to_host(array: Array) -> np.ndarray:
+    """A small array as NumPy's: the one place where numbers leave their device."""
+    if _compat().is_torch_array(array):
+        array = array.detach().cpu()
+        return (array.float() if array.dtype == xp_of(array).bfloat16 else array).numpy()
+    if _compat().is_cupy_array(array):
+        return array.get()
+    if _compat().is_jax_array(array):
+        return np.asarray(array)
+    host = xp_of(array).__array_namespace_info__().default_device()
+    return np.asarray(_compat().to_device(array, host))
+
+
+def to_device_of(array: np.ndarray, like: Array) -> Array:
+    """A small NumPy array beside another array, in its namespace."""
+    if array.dtype.name in NARROWER and array.dtype.name not in _dtypes(like):
+        array = array.astype(NARROWER[array.dtype.name])
+    # A copy in order: torch would share memory with NumPy's, warn of what is read-only, and refuse negative strides.
+    return xp_of(like).asarray(np.array(array, order="C"), device=device_of(like))
+
+
+def to_device(array: Array, like: Array) -> Array:
+    """An array beside another one of its own library."""
+    return _compat().to_device(array, device_of(like))
+
+
+def beside(array: Array, like: Array) -> Array:
+    """A small array where another one is: NumPy's goes to the device of a foreign one, all else stays."""
+    return to_device_of(array, like) if is_foreign(like) and not is_foreign(array) else array
+
+
+class Widest(NamedTuple):
+    """The widest numbers that a device has: 64 bits but for some accelerators."""
+
+    real: Any
+    integer: Any
+
+
+def widest(like: Array) -> Widest:
+    """The types to add up in, where an array is."""
+    if not is_foreign(like):
+        return Widest(np.float64, np.int64)
+    xp, known = xp_of(like), _dtypes(like)
+    return Widest(known.get("float64", xp.float32), known.get("int64", xp.int32))
+
+
+def as_real(array: Array) -> Array:
+    """Numbers as the widest floats of their device."""
+    return xp_of(array).astype(array, widest(array).real, copy=False)
+
+
+def look_up(table: np.ndarray, indices: Array) -> Array:
+    """The entries of a small table at indices of any shape, wherever these are."""
+    xp = namespace_of(indices)
+    if xp is None:
+        return table[indices]
+    entries = xp.take(to_device_of(table, indices), xp.reshape(indices, (-1,)), axis=0)
+    return xp.reshape(entries, indices.shape)
+
+
+def joined(parts: Iterable[Array]) -> Array:
+    """Arrays of some rows each as one array."""
+    parts = list(parts)
+    return xp_of(parts[0]).concat(parts)
+
+
+def is_sparse_tensor(array: Array) -> bool:
+    """Whether an array is one of torch's sparse tensors, which know little of the standard."""
+    return _compat().is_torch_array(array) and str(array.layout) != "torch.strided"
+
+
+def device_of(array: Array) -> Any:
+    """Where an array lies, in the words of its library."""
+    return _compat().device(array)
+
+
+def _dtypes(like: Array) -> dict[str, Any]:
+    """The signed numbers that a device has, by name."""
+    info = xp_of(like).__array_namespace_info__()
+    return info.dtypes(device=device_of(like), kind=("real floating", "signed integer"))
+
+
+def _compat() -> Any:
+    return require("array_api_compat", "torch")
