@@ -41,8 +41,8 @@ def at_most(what: str, ours: float, yardstick: str, theirs: float, limit: float)
     report(what, ours, yardstick, theirs, f"{ratio:6.2f} x its time (<= {limit:g})", ratio <= limit)
 
 
-def within(what: str, ours: float, limit: float) -> None:
-    report(what, ours, "aim on a laptop", limit, f"under {limit:g} s", ours < limit)
+def within(what: str, ours: float, limit: float, where: str = "aim on a laptop") -> None:
+    report(what, ours, where, limit, f"under {limit:g} s", ours < limit)
 
 
 def share(what: str, ours: float, at_least: float) -> None:

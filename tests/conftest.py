@@ -13,6 +13,9 @@ settings.register_profile(
 )
 settings.load_profile("choral")
 
+# Triton reads this when it is first imported, by whomever; TRITON_INTERPRET=0 runs the kernels on a GPU.
+os.environ.setdefault("TRITON_INTERPRET", "1")
+
 SHARED = Path(__file__).parents[2] / "shared"
 
 

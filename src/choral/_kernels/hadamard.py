@@ -3,7 +3,8 @@ r"""The Walsh-Hadamard transform of functions on all 2^K sets of labels; label i
 .. math:: \hat{f}(S) = \sum_T (-1)^{|S \cap T|} f(T)
 
 It turns a convolution over bit vectors, :math:`\sum_T f(T) \, g(T \oplus S)`, into a product. Some labels at a time are
-one product with a small Hadamard matrix: on 2^20 numbers five times as fast as one label a pass.
+one product with a small Hadamard matrix: on 2^20 numbers five times as fast as one label a pass. Matrix products are
+what every array library has, on every device.
 """
 
 import math
@@ -12,19 +13,40 @@ from functools import cache
 import numpy as np
 from scipy.linalg import hadamard
 
+from choral._kernels.arrays import Array, beside, is_foreign, xp_of
+from choral._kernels.gpu import serves
+
 LABELS_A_PASS = 5
 
 
-def hadamard_transform(table: np.ndarray) -> np.ndarray:
-    """Transform each row of 2^K numbers, in a new array; twice makes 2^K times the original."""
+def hadamard_transform(table: Array) -> Array:
+    """Transform each row of 2^K numbers, in a new array; twice makes 2^K times the original.
+
+    Arrays that are not NumPy's stay on their device and keep their floating-point type.
+    """
+    if serves(table):
+        from choral._kernels.gpu import walsh
+
+        if walsh.serves_table(table):
+            return walsh.hadamard_transform(table)
+    return _by_products(table)
+
+
+def _by_products(table: Array) -> Array:
+    xp = xp_of(table)
     shape, n_labels = table.shape, table.shape[-1].bit_length() - 1
     for first in range(0, n_labels, LABELS_A_PASS):
-        matrix = _hadamard_matrix(min(LABELS_A_PASS, n_labels - first))
+        matrix = _matrix_beside(table, min(LABELS_A_PASS, n_labels - first))
         if first == 0:
-            table = table.reshape(-1, len(matrix)) @ matrix
+            table = xp.reshape(table, (-1, matrix.shape[0])) @ matrix
         else:
-            table = np.matmul(matrix, table.reshape(-1, len(matrix), 1 << first))
-    return table.reshape(shape)
+            table = xp.matmul(matrix, xp.reshape(table, (-1, matrix.shape[0], 1 << first)))
+    return xp.reshape(table, shape)
+
+
+def _matrix_beside(table: Array, n_labels: int) -> Array:
+    matrix = beside(_hadamard_matrix(n_labels), table)
+    return xp_of(table).astype(matrix, table.dtype) if is_foreign(table) else matrix
 
 
 @cache
@@ -38,7 +60,11 @@ def transform_by_size(values: np.ndarray) -> np.ndarray:
     With s = |S|, of the sets of j labels :math:`\sum_i (-1)^i \binom{s}{i} \binom{K - s}{j - i}` more have an even than
     an odd number of labels in S (the Krawtchouk polynomials).
     """
-    n_labels = len(values) - 1
+    return _even_surplus(len(values) - 1) @ values
+
+
+@cache
+def _even_surplus(n_labels: int) -> np.ndarray:
     surplus = [
         [
             sum((-1) ** i * math.comb(size, i) * math.comb(n_labels - size, j - i) for i in range(min(j, size) + 1))
@@ -46,4 +72,4 @@ def transform_by_size(values: np.ndarray) -> np.ndarray:
         ]
         for size in range(n_labels + 1)
     ]
-    return np.array(surplus, dtype=float) @ values
+    return np.array(surplus, dtype=float)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.pairs import check_binary, row_slices
+from choral._kernels.blocks import check_binary
+from choral._kernels.pairs import row_slices
 from choral._validation import check_array, check_matrix
 from choral.decisions.ties import TOLERANCE
 from choral.measures import Measure, RelevanceMeasure
@@ -126,12 +127,20 @@ class Distribution(ABC):
             raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
         measure.check_n_labels(self.n_labels)
 
+    def check_candidates(self, candidates: Any) -> tuple[np.ndarray, bool]:
+        """Hard predictions as uint8, of shape (n_candidates, n_labels), and whether it was one without an axis."""
+        return check_hard("candidates", candidates, self.n_labels)
+
     def check_predictions(self, predictions: Any, name: str = "predictions") -> np.ndarray:
         """Hard predictions as uint8, one for each instance."""
-        labels, single = check_hard(name, predictions, self.n_labels)
-        if single or len(labels) in (1, self.n_instances):
-            return np.broadcast_to(labels, (self.n_instances, self.n_labels))
-        raise ValueError(f"{name} must have a row for each of {self.n_instances} instances; got {len(labels)}.")
+        labels, _ = check_hard(name, predictions, self.n_labels)
+        self.check_n_rows(name, len(labels))
+        return np.broadcast_to(labels, (self.n_instances, self.n_labels))
+
+    def check_n_rows(self, name: str, n_rows: int) -> None:
+        """Refuse predictions that are neither one for each instance nor one for all."""
+        if n_rows not in (1, self.n_instances):
+            raise ValueError(f"{name} must have a row for each of {self.n_instances} instances; got {n_rows}.")
 
 
 def check_hard(name: str, labels: Any, n_labels: int) -> tuple[np.ndarray, bool]:

@@ -29,6 +29,7 @@ def has_closed_form(distribution: Distribution, measure: AnyMeasure) -> bool:
     return label_weights(measure, distribution.n_labels) is not None or is_subset(measure, distribution.n_labels)
 
 
+@singledispatch
 def closed_form(distribution: Distribution, measure: AnyMeasure) -> Decision:
     """The optimum for additive measures, for subset 0/1, and for independent labels."""
     n_labels = distribution.n_labels
@@ -41,10 +42,15 @@ def closed_form(distribution: Distribution, measure: AnyMeasure) -> Decision:
     elif is_subset(measure, n_labels):
         labels = distribution.mode()
     else:
-        raise ValueError(
-            f"method 'closed_form' needs an additive measure, subset 0/1 or IndependentLabels; got {measure!r}."
-        )
+        raise no_closed_form(measure)
     return proven(labels, distribution.risk(labels, measure))
+
+
+def no_closed_form(measure: AnyMeasure) -> ValueError:
+    """What to raise where the optimum is not known."""
+    return ValueError(
+        f"method 'closed_form' needs an additive measure, subset 0/1 or IndependentLabels; got {measure!r}."
+    )
 
 
 @singledispatch
@@ -100,11 +106,11 @@ def _best_by_label(marginals: np.ndarray, weights: np.ndarray) -> np.ndarray:
         if gains[row, droppable[row]].sum() <= TOLERANCE:
             labels[row, droppable[row]] = False
         else:
-            labels[row] = _fewest_labels(gains[row])
+            labels[row] = fewest_labels(gains[row])
     return labels.astype(np.uint8)
 
 
-def _fewest_labels(gains: np.ndarray) -> np.ndarray:
+def fewest_labels(gains: np.ndarray) -> np.ndarray:
     """As few labels as gain all but the tolerance, the first in order of several such sets."""
     strongest = np.cumsum(np.sort(gains[gains > 0])[::-1])
     enough = strongest[-1] - TOLERANCE

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from choral._kernels.arrays import is_foreign, to_host, xp_of
 from choral._validation import check_count
 from choral.curves import LossCurve
 from choral.decisions.base import Distribution
@@ -51,7 +52,7 @@ class BayesCurve(Value):
     family : {"binomial", "polynomial"}
     parameters : ndarray of shape (n_parameters,)
     decisions : tuple of Decision
-        One for each parameter.
+        One for each parameter; on the device of the distribution.
     """
 
     family: str
@@ -67,27 +68,28 @@ class BayesCurve(Value):
     @property
     def labels(self) -> np.ndarray:
         """Predictions, of shape (n_parameters, n_instances, n_labels)."""
-        return np.stack([decision.labels for decision in self.decisions])
+        return _stacked([decision.labels for decision in self.decisions])
 
     @property
     def risk(self) -> np.ndarray:
         """Expected losses, of shape (n_parameters, n_instances)."""
-        return np.stack([decision.risk for decision in self.decisions])
+        return _stacked([decision.risk for decision in self.decisions])
 
     @property
     def exact(self) -> np.ndarray:
         """Whether each prediction is proven optimal, of shape (n_parameters, n_instances)."""
-        return np.stack([decision.exact for decision in self.decisions])
+        return _stacked([decision.exact for decision in self.decisions])
 
     @property
     def lower_bound(self) -> np.ndarray:
         """Bounds on all expected losses, of shape (n_parameters, n_instances)."""
-        return np.stack([decision.lower_bound for decision in self.decisions])
+        return _stacked([decision.lower_bound for decision in self.decisions])
 
     def __repr__(self) -> str:
         n_instances, n_labels = self.decisions[0].labels.shape
         size = f"{self.parameters.size} parameters, {n_instances} x {n_labels} labels"
-        return f"BayesCurve({self.family}, {size}, {np.count_nonzero(self.exact)} of {self.exact.size} proven optimal)"
+        exact = _on_host(self.exact)
+        return f"BayesCurve({self.family}, {size}, {np.count_nonzero(exact)} of {exact.size} proven optimal)"
 
     def changes(self, instance: int | None = None) -> list[Change]:
         """Where the best prediction for an instance changes, and how; which one must be said if there are several."""
@@ -95,7 +97,7 @@ class BayesCurve(Value):
         if instance is None and n_instances > 1:
             raise ValueError(f"changes() describes one instance; say which of 0..{n_instances - 1}.")
         instance = 0 if instance is None else instance
-        labels = self.labels[:, instance].astype(int)
+        labels = _on_host(self.labels[:, instance, :]).astype(int)
         return [
             Change(self.parameters[i].item(), _indices(step > 0), _indices(step < 0))
             for i, step in enumerate(np.diff(labels, axis=0), start=1)
@@ -105,7 +107,20 @@ class BayesCurve(Value):
     def curve(self, name: str = "optimal") -> LossCurve:
         """The mean risk over all instances, as a curve."""
         n_labels = self.decisions[0].labels.shape[1]
-        return LossCurve(self.family, self.parameters, self.risk.mean(axis=1), n_labels=n_labels, name=name)
+        return LossCurve(self.family, self.parameters, _mean(self.risk, axis=1), n_labels=n_labels, name=name)
+
+
+def _stacked(arrays: list[np.ndarray]) -> np.ndarray:
+    return xp_of(arrays[0]).stack(arrays)
+
+
+def _mean(array: np.ndarray, axis: int) -> np.ndarray:
+    """The mean over instances, which is small, for a curve."""
+    return _on_host(xp_of(array).mean(array, axis=axis))
+
+
+def _on_host(array: np.ndarray) -> np.ndarray:
+    return to_host(array) if is_foreign(array) else array
 
 
 def _indices(flags: np.ndarray) -> tuple[int, ...]:
@@ -190,7 +205,8 @@ def _with_rising_bounds(decisions: list[Decision]) -> list[Decision]:
     """The loss of a prediction rises along a family, so a bound holds for all parameters after its own."""
     risen = decisions[:1]
     for decision in decisions[1:]:
-        bound = np.maximum(decision.lower_bound, risen[-1].lower_bound)
+        xp = xp_of(decision.risk)
+        bound = xp.maximum(decision.lower_bound, risen[-1].lower_bound)
         risen.append(bounded(decision.labels, decision.risk, bound))
     return risen
 
@@ -244,7 +260,7 @@ def expected_curve(
     of_family = get_family(family)
     check_decidable(distribution, HammingMeasure(), "auto")
     values = of_family.parameters(parameters, distribution.n_labels)
-    wrong = distribution.wrong_labels(predictions).mean(axis=0)
+    wrong = _mean(distribution.wrong_labels(predictions), axis=0)
     tables = of_family.table("deficits", values, distribution.n_labels, distribution.n_labels)
     losses = np.concatenate([table @ wrong for table in tables])
     return LossCurve(family, values, losses.clip(0, 1), n_labels=distribution.n_labels, name=name)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from choral._kernels.arrays import is_foreign, xp_of
 from choral.decisions.ties import TOLERANCE, comes_first
 from choral.measures.base import Value
 
@@ -23,6 +24,8 @@ class Decision(Value):
         Whether a prediction is proven optimal, to 1e-12.
     lower_bound : ndarray of shape (n_instances,)
         No hard prediction has a smaller expected loss.
+
+    For a distribution on a device all four are arrays there, and a decision equals itself alone.
     """
 
     labels: np.ndarray
@@ -34,27 +37,34 @@ class Decision(Value):
         self._freeze(labels=self.labels, risk=self.risk, exact=self.exact, lower_bound=self.lower_bound)
 
     def _identity(self) -> tuple:
+        if is_foreign(self.labels):
+            return (id(self),)
         return self.labels.shape, *(part.tobytes() for part in (self.labels, self.risk, self.exact, self.lower_bound))
 
     def __repr__(self) -> str:
         n_instances, n_labels = self.labels.shape
-        return f"Decision({n_instances} x {n_labels} labels, {np.count_nonzero(self.exact)} proven optimal)"
+        n_exact = int(xp_of(self.exact).count_nonzero(self.exact))
+        return f"Decision({n_instances} x {n_labels} labels, {n_exact} proven optimal)"
 
 
 def proven(labels: np.ndarray, risk: np.ndarray, lower_bound: np.ndarray | None = None) -> Decision:
     """A decision of an exact method."""
-    lower_bound = risk if lower_bound is None else np.minimum(lower_bound.clip(0), risk)
-    return Decision(labels, risk, np.ones(len(risk), dtype=bool), lower_bound)
+    xp = xp_of(risk)
+    lower_bound = risk if lower_bound is None else xp.minimum(xp.clip(lower_bound, 0, None), risk)
+    return Decision(labels, risk, xp.ones_like(risk, dtype=xp.bool), lower_bound)
 
 
 def bounded(labels: np.ndarray, risk: np.ndarray, lower_bound: np.ndarray) -> Decision:
     """A decision that is optimal where its risk meets the bound."""
-    lower_bound = np.minimum(lower_bound.clip(0), risk)
+    xp = xp_of(risk)
+    lower_bound = xp.minimum(xp.clip(lower_bound, 0, None), risk)
     return Decision(labels, risk, risk - lower_bound <= TOLERANCE, lower_bound)
 
 
 def concatenated(decisions: Sequence[Decision]) -> Decision:
     """The decisions for some instances after another as one."""
+    if len(decisions) == 1:
+        return decisions[0]
     parts = [(part.labels, part.risk, part.exact, part.lower_bound) for part in decisions]
     return Decision(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 

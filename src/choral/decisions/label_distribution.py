@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from choral._kernels.arrays import is_foreign, namespace_of
 from choral._kernels.subsets import members_table
 from choral._validation import check_array, check_count, check_matrix, check_sample_weight, refuse_where
 from choral.decisions.base import AnyMeasure, Distribution, check_hard
@@ -31,6 +32,9 @@ class LabelDistribution(Value, Distribution):
         One weight for each label set, or a row of them for each instance; non-negative, each row summing to 1 (to
         1.5e-8, or 3e-4 in single precision, and then normalised).
 
+    Torch tensors, CuPy and JAX arrays stay on their device: whatever is computed from them is an array of the same kind
+    there. What is given beside one as a list or NumPy array is put on that device.
+
     Attributes
     ----------
     labelsets : ndarray of uint8, of shape (n_labelsets, n_labels)
@@ -52,6 +56,11 @@ class LabelDistribution(Value, Distribution):
     labelsets: np.ndarray
     weights: Any  # (n_instances, n_labelsets), dense or CSR
     has_instances: bool  # whether the probabilities came with an axis for instances
+    most_dense_labels = MOST_DENSE_LABELS  # for which all 2^K predictions can be looked at
+    speed = 1  # how many times the work of a processor is done in the same time
+
+    def __new__(cls, labelsets: Any = None, probabilities: Any = None) -> "LabelDistribution":
+        return object.__new__(_class_for(labelsets, probabilities) if cls is LabelDistribution else cls)
 
     def __init__(self, labelsets: Any, probabilities: Any):
         _check_same_order(labelsets, probabilities)
@@ -74,14 +83,11 @@ class LabelDistribution(Value, Distribution):
         >>> LabelDistribution.from_dense([0.1, 0.2, 0.3, 0.4]).labelsets
         array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=uint8)
         """
+        if is_foreign(probabilities):
+            return _class_for(probabilities).from_dense(probabilities)
         probabilities = check_array("probabilities", probabilities)
-        size = probabilities.shape[-1] if probabilities.ndim else 0
-        n_labels = size.bit_length() - 1
-        if size != 1 << max(n_labels, 0) or not 1 <= n_labels <= MOST_DENSE_LABELS:
-            raise ValueError(
-                f"probabilities must have 2 ** n_labels entries with 1 <= n_labels <= {MOST_DENSE_LABELS}; got {size}."
-            )
-        weights, has_instances = check_weights(probabilities, size)
+        n_labels = dense_labels(probabilities.shape, MOST_DENSE_LABELS)
+        weights, has_instances = check_weights(probabilities, 1 << n_labels)
         present = np.flatnonzero(total_weights(weights))
         distribution = object.__new__(cls)
         labelsets = members_table(present, n_labels)
@@ -95,7 +101,8 @@ class LabelDistribution(Value, Distribution):
         Parameters
         ----------
         samples : array-like of shape (n_samples, n_labels) or (n_instances, n_samples, n_labels)
-            Label sets, 0 or 1; with an axis for instances, each gets a distribution of its own.
+            Label sets, 0 or 1; with an axis for instances, each gets a distribution of its own. (On a device, each also
+            keeps label sets of its own; elsewhere all have those of all.)
         sample_weight : array-like of shape (n_samples,), optional
             How much each sample counts.
 
@@ -104,6 +111,8 @@ class LabelDistribution(Value, Distribution):
         >>> LabelDistribution.from_samples([[0, 1], [1, 1], [0, 1], [0, 1]])
         LabelDistribution(2 label sets, 2 labels)
         """
+        if is_foreign(samples):
+            return _class_for(samples).from_samples(samples, sample_weight)
         samples = check_array("samples", samples)
         has_instances = samples.ndim == 3
         if has_instances:
@@ -147,7 +156,7 @@ class LabelDistribution(Value, Distribution):
         """The probabilities, in the shape in which they were given."""
         if sp.issparse(self.weights):  # a matrix of its own on the same read-only arrays
             return sp.csr_array((self.weights.data, self.weights.indices, self.weights.indptr), self.weights.shape)
-        return self.weights if self.has_instances else self.weights[0]
+        return self.weights if self.has_instances else self.weights[0, :]
 
     @property
     def n_labels(self) -> int:  # type: ignore[override]
@@ -206,7 +215,7 @@ class LabelDistribution(Value, Distribution):
     @np.errstate(under="ignore")
     def expected_loss(self, candidates: Any, measure: AnyMeasure) -> np.ndarray:
         self.check_measure(measure)
-        labels, single = check_hard("candidates", candidates, self.n_labels)
+        labels, single = self.check_candidates(candidates)
         risk = make_risk(measure, self.n_labels)
         losses = np.empty((self.n_instances, len(labels)))
         step = max(1, BLOCK_ENTRIES // self.n_labelsets)
@@ -238,6 +247,24 @@ class LabelDistribution(Value, Distribution):
         n = check_count("n", n)
         drawn = draw(self.weights, np.random.default_rng(rng).random((self.n_instances, n)))
         return self.labelsets[drawn if self.has_instances else drawn[0]]
+
+
+def dense_labels(shape: tuple[int, ...], most: int) -> int:
+    """The number of labels of probabilities of all 2^K label sets."""
+    size = shape[-1] if shape else 0
+    n_labels = size.bit_length() - 1
+    if size != 1 << max(n_labels, 0) or not 1 <= n_labels <= most:
+        raise ValueError(f"probabilities must have 2 ** n_labels entries with 1 <= n_labels <= {most}; got {size}.")
+    return n_labels
+
+
+def _class_for(*arrays: Any) -> type[LabelDistribution]:
+    """The class that holds such arrays: this one, or one that leaves them on their device."""
+    if namespace_of(*arrays) is None:
+        return LabelDistribution
+    from choral.decisions.arrays.distribution import ArrayDistribution  # which knows this file
+
+    return ArrayDistribution
 
 
 def _check_same_order(labelsets: Any, probabilities: Any) -> None:

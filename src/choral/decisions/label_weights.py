@@ -15,15 +15,10 @@ def check_weights(probabilities: Any, n_labelsets: int) -> tuple[Any, bool]:
     """Rows of probabilities as floats, dense or CSR, and whether they came with an axis for instances."""
     name = "probabilities"
     probabilities = check_array(name, probabilities)
-    if probabilities.ndim not in (1, 2):
-        raise ValueError(
-            f"{name} must have the shape (n_labelsets,) or (n_instances, n_labelsets); got {probabilities.shape}."
-        )
+    check_weights_shape(probabilities.shape, n_labelsets)
     has_instances = sp.issparse(probabilities) or np.ndim(probabilities) == 2
     tolerance = _tolerance(probabilities)
     weights = check_matrix(name, probabilities) if has_instances else check_vector(name, probabilities)[np.newaxis]
-    if weights.shape[1] != n_labelsets:
-        raise ValueError(f"{name} must have one entry for each of {n_labelsets} label sets; got {weights.shape[1]}.")
     rule = f"{name} must be finite and non-negative"
     if sp.issparse(weights):
         weights = sp.csr_array(weights, dtype=float, copy=True)
@@ -36,6 +31,16 @@ def check_weights(probabilities: Any, n_labelsets: int) -> tuple[Any, bool]:
     return _normalised(weights, has_instances, tolerance), has_instances
 
 
+def check_weights_shape(shape: tuple[int, ...], n_labelsets: int) -> None:
+    """Refuse probabilities that are not one for each label set, for one instance or several."""
+    if len(shape) not in (1, 2):
+        raise ValueError(
+            f"probabilities must have the shape (n_labelsets,) or (n_instances, n_labelsets); got {shape}."
+        )
+    if shape[-1] != n_labelsets:
+        raise ValueError(f"probabilities must have one entry for each of {n_labelsets} label sets; got {shape[-1]}.")
+
+
 def _tolerance(probabilities: Any) -> float:
     """How far sums may be off: as in scikit-learn, the square root of what the numbers resolve."""
     dtype = probabilities.dtype if probabilities.dtype.kind == "f" else np.dtype(float)
@@ -46,15 +51,19 @@ def _normalised(weights: Any, has_instances: bool, tolerance: float) -> Any:
     sums = np.asarray(weights.sum(axis=1)).ravel()
     wrong = np.flatnonzero(~(np.abs(sums - 1) <= tolerance))
     if wrong.size:
-        row, total = int(wrong[0]), f"{sums[wrong[0]]:.10g}"
-        where = f"those in row {row} sum to {total}" if has_instances else f"their sum is {total}"
-        raise ValueError(f"probabilities must sum to 1{' in each row' if has_instances else ''}; {where}.")
+        raise ValueError(off_one(float(sums[wrong[0]]), int(wrong[0]) if has_instances else None))
     sums[np.abs(sums - 1) <= EXACT] = 1
     if sp.issparse(weights):
         weights.data /= np.repeat(sums, np.diff(weights.indptr))
     else:
         weights /= sums[:, np.newaxis]
     return weights
+
+
+def off_one(total: float, row: int | None) -> str:
+    """What is wrong with probabilities that do not sum to 1, in a row or, without an axis for instances, in all."""
+    where = f"their sum is {total:.10g}" if row is None else f"those in row {row} sum to {total:.10g}"
+    return f"probabilities must sum to 1{'' if row is None else ' in each row'}; {where}."
 
 
 def merge_equal(labelsets: np.ndarray, weights: Any) -> tuple[np.ndarray, Any]:

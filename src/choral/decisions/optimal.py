@@ -4,12 +4,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from choral._kernels.arrays import xp_of
 from choral._validation import check_count
-from choral.decisions.base import AnyMeasure, Distribution, check_hard
+from choral.decisions.arrays.distribution import ArrayDistribution
+from choral.decisions.base import AnyMeasure, Distribution
 from choral.decisions.branch_and_bound import branch_and_bound
 from choral.decisions.closed_form import closed_form, has_closed_form
 from choral.decisions.decision import Decision, concatenated
-from choral.decisions.label_distribution import MOST_DENSE_LABELS, LabelDistribution
+from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.search import search
 from choral.decisions.transform import transform
 
@@ -42,17 +44,17 @@ def bayes_optimal(
     Parameters
     ----------
     distribution : LabelDistribution or IndependentLabels
-        What is known of the true labels.
+        What is known of the true labels. Of tensors and other arrays on a device, the decision is made there.
     measure : Measure or RelevanceMeasure
         What it is worth to be right on a set of labels.
     method : {"auto", "quick", "closed_form", "transform", "branch_and_bound", "search"}
         * ``"closed_form"``: Hamming and additive measures, subset 0/1, and every measure for `IndependentLabels`.
-        * ``"transform"``: looks at all 2^K predictions, for up to 22 labels.
+        * ``"transform"``: looks at all 2^K predictions, for up to 22 labels (28 on a device).
         * ``"branch_and_bound"``: for any number of labels; proves its result where the distribution is peaked, else
           stops at ``node_limit`` with the bound it has.
         * ``"search"``: the best of the support, the marginal mode and the candidates, then one label at a time.
-        * ``"auto"``: the cheapest exact method within a few seconds of work; else search, then branch and bound
-          within such a limit for all instances together, as long as it proves some.
+        * ``"auto"``: the cheapest exact method within a few seconds of work; else search, then (for NumPy arrays)
+          branch and bound within such a limit for all instances together, as long as it proves some.
         * ``"quick"``: as auto, but no time goes into proofs: no branch and bound.
     candidates : array-like of shape (n_candidates, n_labels), optional
         Predictions to look at besides those that search and branch and bound find by themselves.
@@ -84,7 +86,7 @@ def bayes_optimal(
     """
     check_decidable(distribution, measure, method)
     if candidates is not None:
-        candidates = check_hard("candidates", candidates, distribution.n_labels)[0]
+        candidates = distribution.check_candidates(candidates)[0]
     node_limit = None if node_limit is None else check_count("node_limit", node_limit)
     check_random_state(random_state)
     return decide(distribution, measure, method, candidates, node_limit=node_limit, random_state=random_state)
@@ -115,9 +117,11 @@ def decide(
         if method == "transform" or by_transform:
             decisions.append(transform(joint, [measure])[0])
             continue
-        of_rows = None if starts is None else starts[rows]
+        of_rows = None if starts is None else starts[rows, :]
         found = search(joint, measure, candidates=candidates, starts=of_rows, random_state=random_state)
-        decisions.append(_prove(joint, measure, found, method, node_limit, node_steps or MOST_NODE_STEPS))
+        if not isinstance(joint, ArrayDistribution):  # for which there is no branch and bound
+            found = _prove(joint, measure, found, method, node_limit, node_steps or MOST_NODE_STEPS)
+        decisions.append(found)
     return concatenated(decisions)
 
 
@@ -139,9 +143,9 @@ def _prove(
 def can_transform(distribution: LabelDistribution, n_measures: int, most_steps: float) -> bool:
     """Whether looking at all predictions is a matter of seconds."""
     n_labels = distribution.n_labels
-    if n_labels > MOST_DENSE_LABELS:
+    if n_labels > distribution.most_dense_labels:
         return False
-    return (n_measures + 1) * distribution.n_instances * n_labels * 2**n_labels <= most_steps
+    return (n_measures + 1) * distribution.n_instances * n_labels * 2**n_labels <= most_steps * distribution.speed
 
 
 def check_decidable(distribution: Any, measure: Any, method: str) -> None:
@@ -152,6 +156,11 @@ def check_decidable(distribution: Any, measure: Any, method: str) -> None:
     distribution.check_measure(measure)
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}.")
+    if method == "branch_and_bound" and isinstance(distribution, ArrayDistribution):
+        raise ValueError(
+            "method 'branch_and_bound' works on NumPy arrays alone (tensor.cpu().numpy() makes one of a tensor); "
+            "on a device, 'search' finds good predictions and 'transform' proves the best."
+        )
 
 
 def check_random_state(random_state: Any) -> None:
@@ -190,4 +199,4 @@ def regret(distribution: Distribution, predictions: Any, measure: AnyMeasure, *,
     check_decidable(distribution, measure, method)
     labels = distribution.check_predictions(predictions)
     best = bayes_optimal(distribution, measure, method=method)
-    return (distribution.risk(labels, measure) - best.risk).clip(0)
+    return xp_of(best.risk).clip(distribution.risk(labels, measure) - best.risk, 0, None)

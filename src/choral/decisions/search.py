@@ -7,6 +7,7 @@ best prediction so far with a few labels changed. A bound from below says how fa
 and proves it where the two meet.
 """
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,12 +44,14 @@ class Restart(NamedTuple):
         return starts
 
 
-def _plan_restarts(distribution: LabelDistribution, rng: np.random.Generator) -> list[Restart]:
-    n_restarts = int(np.clip(RESTART_STEPS / distribution.labelsets.size, *RESTARTS))
-    changed = [rng.permutation(distribution.n_labels)[:CHANGED_LABELS] for _ in range(n_restarts)]
+def plan_restarts(n_labelsets: int, n_labels: int, rng: np.random.Generator) -> list[Restart]:
+    """Restarts for a support of this size."""
+    n_restarts = int(np.clip(RESTART_STEPS / (n_labelsets * n_labels), *RESTARTS))
+    changed = [rng.permutation(n_labels)[:CHANGED_LABELS] for _ in range(n_restarts)]
     return [Restart(changed[i] if i % 2 else None, uniform) for i, uniform in enumerate(rng.random(n_restarts))]
 
 
+@singledispatch
 def search(
     distribution: LabelDistribution,
     measure: AnyMeasure,
@@ -59,7 +62,8 @@ def search(
 ) -> Decision:
     """Candidates, descent, restarts; ``starts`` is one prediction more for each instance."""
     risk = make_risk(measure, distribution.n_labels)
-    restarts = _plan_restarts(distribution, np.random.default_rng(random_state))
+    rng = np.random.default_rng(random_state)
+    restarts = plan_restarts(distribution.n_labelsets, distribution.n_labels, rng)
     shape = (distribution.n_instances, distribution.n_labels)
     labels, risks, bounds = np.empty(shape, dtype=np.uint8), np.empty(shape[0]), np.empty(shape[0])
     marginal_mode = distribution.marginal_mode()
@@ -112,8 +116,7 @@ def _best_candidates(
     if support.n_labels <= MOST_ENUMERATED:
         pool = members_table(np.arange(1 << support.n_labels), support.n_labels)
     else:
-        most = min(MOST_CANDIDATES, 1 + CANDIDATE_ENTRIES // len(support))
-        heaviest = np.argsort(-total_weights(weights), kind="stable")[:most]
+        heaviest = np.argsort(-total_weights(weights), kind="stable")[: most_candidates(len(support))]
         pool = support.labelsets[heaviest]
         if candidates is not None:
             pool, _ = distinct_rows(np.concatenate([pool, candidates]))
@@ -129,6 +132,11 @@ def _best_candidates(
         best[better] = first + (risks <= lowest[:, np.newaxis] + TOLERANCE).argmax(axis=1)[better]
         least[better] = lowest[better]
     return pool[best], risk.risks(make_rows(support, weights), Support(pool[best])), least
+
+
+def most_candidates(n_labelsets: int) -> int:
+    """How many label sets of a support of this size are looked at."""
+    return min(MOST_CANDIDATES, 1 + CANDIDATE_ENTRIES // n_labelsets)
 
 
 def _try_starts(

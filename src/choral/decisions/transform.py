@@ -17,7 +17,7 @@ from choral._kernels.hadamard import hadamard_transform, transform_by_size
 from choral._kernels.subsets import members_table, set_sizes
 from choral.decisions.base import AnyMeasure
 from choral.decisions.decision import Decision, proven
-from choral.decisions.label_distribution import MOST_DENSE_LABELS, LabelDistribution
+from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.risks.relevance import relevance_scales
 from choral.decisions.risks.table import loss_table
 from choral.decisions.support import row_blocks
@@ -41,14 +41,11 @@ class Spectrum:
 Risks = Callable[[Spectrum], np.ndarray]  # of all 2^K predictions for each instance
 
 
+@singledispatch
 def transform(distribution: LabelDistribution, measures: Sequence[AnyMeasure]) -> list[Decision]:
     """The optimum for each measure, proven by looking at every prediction."""
     n_labels, shape = distribution.n_labels, (distribution.n_instances, distribution.n_labels)
-    if n_labels > MOST_DENSE_LABELS:
-        raise ValueError(
-            f"method 'transform' looks at all 2 ** n_labels predictions, for up to {MOST_DENSE_LABELS} labels; "
-            f"got {n_labels}."
-        )
+    check_dense(distribution)
     risks_of = [all_risks(measure, n_labels) for measure in measures]
     labels = [np.empty(shape, dtype=np.uint8) for _ in measures]
     least = [np.empty(shape[0]) for _ in measures]
@@ -65,6 +62,15 @@ def transform(distribution: LabelDistribution, measures: Sequence[AnyMeasure]) -
         proven(chosen, distribution.risk(chosen, measure), bound)
         for measure, chosen, bound in zip(measures, labels, least, strict=True)
     ]
+
+
+def check_dense(distribution: LabelDistribution) -> None:
+    """Refuse to look at more predictions than fit into memory."""
+    most, n_labels = distribution.most_dense_labels, distribution.n_labels
+    if n_labels > most:
+        raise ValueError(
+            f"method 'transform' looks at all 2 ** n_labels predictions, for up to {most} labels; got {n_labels}."
+        )
 
 
 def _spectrum(weights: Any, index: np.ndarray, sizes: np.ndarray) -> Spectrum:

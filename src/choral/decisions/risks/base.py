@@ -1,6 +1,7 @@
 """What a measure must tell so that its expected loss can be minimised."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ class Risk(ABC):
     def flips(self, rows: Rows, predictions: Support) -> np.ndarray:
         """Expected loss after changing each single label of each prediction, of shape (n_instances, n_labels)."""
 
-    def guides(self) -> list["Risk"]:
+    def guides(self) -> Sequence["Risk"]:
         """Smoother risks, to be descended on before this one."""
         return []
 

@@ -25,8 +25,8 @@ class CountingRisk(Risk):
         self.losses = losses
         self.is_convex = is_convex
         # One label nearer, and from there to one farther. At both ends no such label is left: never used there.
-        self._nearer = np.append(self.losses[:1], self.losses[:-1])
-        self._spread = np.append(self.losses[1:], self.losses[-1]) - self._nearer
+        self.nearer = np.append(self.losses[:1], self.losses[:-1])
+        self.spread = np.append(self.losses[1:], self.losses[-1]) - self.nearer
         self._slacks = lru_cache(maxsize=None)(self._slacks_of_chords)
 
     @classmethod
@@ -36,7 +36,7 @@ class CountingRisk(Risk):
         # Hardly any rise is allowed: what a chord may lie above the loss adds up over all labels.
         return cls(measure.deficits(n_labels), is_convex=bool((rises <= NOISE / n_labels**2).all()))
 
-    def guides(self) -> list[Risk]:
+    def guides(self) -> list["CountingRisk"]:
         """Where v jumps, single changes see no slope: averages over more and fewer errors lead there."""
         return [] if self.is_convex else [self._smoothed(width) for width in (4, 2, 1)]
 
@@ -52,8 +52,8 @@ class CountingRisk(Risk):
 
     def flips(self, rows: Rows, predictions: Support) -> np.ndarray:
         distances = rows.differences(predictions)
-        nearer = rows.total(self._nearer[distances])[:, np.newaxis]
-        spread = self._spread[distances]
+        nearer = rows.total(self.nearer[distances])[:, np.newaxis]
+        spread = self.spread[distances]
         # A label set with the label comes nearer when the label is added, goes farther when it is removed.
         with_label, all_sets = rows.by_label(spread), rows.total(spread)[:, np.newaxis]
         return nearer + np.where(predictions.labelsets, with_label, all_sets - with_label)
@@ -86,15 +86,22 @@ class CountingRisk(Risk):
             slacks[wrong] = (np.linspace(losses[0], losses[-1], left + 1) - losses).max()
         return slacks
 
+    def root_slack(self) -> float:
+        """How far the loss falls below its chord over all labels."""
+        return 0.0 if self.is_convex else float(self._slacks(self.n_labels)[0])
+
     def packing_bound(self, rows: Rows) -> np.ndarray:
         """A lower bound on all risks: one label set is met at most, K at most differ in one label, and so on.
 
         The heaviest label set is counted as met, the next K as one label away; sharp at the subset 0/1 end.
         """
-        n_labelsets = len(rows.support)
+        return rows.ranked_total(self.losses_by_rank(len(rows.support)))
+
+    def losses_by_rank(self, n_labelsets: int) -> np.ndarray:
+        """What the label sets cost at least, from the heaviest down."""
         distances, placed = [], 0
         for distance in range(self.n_labels + 1):
             ring = min(comb(self.n_labels, distance), n_labelsets - placed)
             distances.append(ring)
             placed += ring
-        return rows.ranked_total(self.losses[np.repeat(np.arange(self.n_labels + 1), distances)])
+        return self.losses[np.repeat(np.arange(self.n_labels + 1), distances)]

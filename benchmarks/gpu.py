@@ -1,0 +1,133 @@
+"""Speed on a CUDA device, each beside the copy bandwidth or a torch function of the same run, and how exact it is.
+
+    python benchmarks/gpu.py
+
+Needs choral[torch] and a GPU with some 30 GB of free memory; a minute or two, most of it for compiling kernels.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from measuring import at_most, conclude, faster, within
+from triton.testing import do_bench
+
+from choral import BinomialMeasure, ErrorProfile, LabelDistribution, bayes_curve
+from choral._kernels.gpu.rank_sums import rank_sums
+from choral._kernels.gpu.wrong_labels import rows_by_errors, wrong_labels
+from choral._kernels.hadamard import hadamard_transform
+from choral.nn import ChoquetLoss
+from choral.nn.ordering import ordered_losses, plain_ordered_losses
+
+SHAPES = ((4_000_000, 100), (400_000, 1000), (40_000, 10_000))
+ROWS_TO_COMPARE = 10_000
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The median time of some repetitions, by the clock of the device."""
+    return do_bench(work, warmup=30, rep=100, return_mode="median") / 1e3
+
+
+def note(text: str) -> None:
+    print(f"    {text}", flush=True)
+
+
+def copy_bandwidth() -> float:
+    """Bytes read and written in a second, by a copy of 4 GiB."""
+    source = torch.rand(1 << 30, device="cuda")
+    target = torch.empty_like(source)
+    return 2 * source.nbytes / seconds(lambda: target.copy_(source))
+
+
+def hard_labels(n_rows: int, n_labels: int, bandwidth: float) -> None:
+    y_true, y_pred = ((torch.rand(n_rows, n_labels, device="cuda") < 0.1).to(torch.uint8) for _ in range(2))
+    taken = seconds(lambda: rows_by_errors(wrong_labels(y_true, y_pred).counts, n_labels))
+    at_most(f"histogram, {n_rows:,} x {n_labels:,}", taken, "bandwidth limit", 2 * y_true.nbytes / bandwidth, 2.5)
+    profile = ErrorProfile.from_predictions(y_true, y_pred)
+    expected = torch.bincount((y_true != y_pred).sum(dim=1), minlength=n_labels + 1)
+    whole = seconds(lambda: ErrorProfile.from_predictions(y_true, y_pred))
+    note(f"the whole profile {1e3 * whole:.2f} ms; exact: {profile.rows_by_errors.tolist() == expected.tolist()}")
+
+
+def scores(n_rows: int, n_labels: int) -> None:
+    y_true = (torch.rand(n_rows, n_labels, device="cuda") < 0.1).float()
+    y_pred = torch.rand(n_rows, n_labels, device="cuda")
+    errors = (y_true - y_pred).abs()
+    taken = seconds(lambda: rank_sums(y_true, y_pred, None))
+    faster(f"rank sums, {n_rows:,} x {n_labels:,}", taken, "torch.sort", seconds(lambda: torch.sort(errors, dim=1)), 4)
+    expected = torch.sort(errors, dim=1, descending=True).values.sum(dim=0, dtype=torch.float64)
+    whole = seconds(lambda: ErrorProfile.from_predictions(y_true, y_pred))
+    off = ((rank_sums(y_true, y_pred, None).sums - expected).abs() / expected).max().item()
+    note(f"the whole profile {1e3 * whole:.2f} ms; off by {off:.0e}")
+
+
+def training(n_rows: int, n_labels: int) -> None:
+    target = (torch.rand(n_rows, n_labels, device="cuda") < 0.1).float()
+    chances = torch.rand(n_rows, n_labels, device="cuda", requires_grad=True)
+    logits = torch.randn(n_rows, n_labels, device="cuda", requires_grad=True)
+    loss = ChoquetLoss(BinomialMeasure(n_labels // 2))
+    taken = _both_passes(logits, lambda values: loss(values, target))
+    entropy = _both_passes(chances, lambda values: F.binary_cross_entropy(values, target))
+    at_most(f"loss, gradient, {n_rows:,} x {n_labels:,}", taken, "binary_cross_entropy", entropy, 3)
+    half = logits.detach().bfloat16().requires_grad_()
+    of_half = _both_passes(half, lambda values: loss(values, target))
+    off = _difference(logits.detach()[:ROWS_TO_COMPARE], target[:ROWS_TO_COMPARE])
+    note(f"bfloat16, with many ties, {1e3 * of_half:.2f} ms; gradient off by {off:.0e} from plain torch")
+
+
+def _both_passes(values: torch.Tensor, loss: Callable[[torch.Tensor], torch.Tensor]) -> float:
+    def work() -> None:
+        values.grad = None
+        loss(values).backward()
+
+    return seconds(work)
+
+
+def _difference(logits: torch.Tensor, target: torch.Tensor) -> float:
+    n_labels = logits.shape[1]
+    cumulative = torch.from_numpy(BinomialMeasure(n_labels // 2).deficits(n_labels)).cuda()
+    gradients = []
+    for losses in (ordered_losses, plain_ordered_losses):
+        values = logits.clone().requires_grad_()
+        losses(values, target, cumulative, "logistic").sum().backward()
+        gradients.append(values.grad)
+    return ((gradients[0] - gradients[1]).norm() / gradients[1].norm()).item()
+
+
+def transforms() -> None:
+    table = torch.randn(1 << 28, device="cuda")
+    within("Walsh-Hadamard, 2^28 float32", seconds(lambda: hadamard_transform(table)), 0.005, "aim on an H200")
+    exact = hadamard_transform(table[: 1 << 22].double())
+    off = ((hadamard_transform(table[: 1 << 22]) - exact).norm() / exact.norm()).item()
+    note(f"off by {off:.0e} on 2^22")
+
+
+def decisions() -> None:
+    labelsets = (torch.rand(100_000, 24, device="cuda") < 0.3).to(torch.uint8)
+    distribution = LabelDistribution(labelsets, torch.full((100_000,), 1e-5, device="cuda", dtype=torch.float64))
+    bayes_curve(distribution, method="transform", parameters=[1, 24])  # to warm up
+    start = time.perf_counter()
+    risk = bayes_curve(distribution, method="transform").curve().losses
+    within("bayes_curve, 24 labels, all k", time.perf_counter() - start, 0.5, "aim on an H200")
+    note(f"risk from {risk[0]:.4f} to {risk[-1]:.4f}")
+
+
+def main() -> int:
+    torch.manual_seed(0)
+    bandwidth = copy_bandwidth()
+    print(f"{torch.cuda.get_device_name()}, copy {bandwidth / 1e12:.2f} TB/s, torch {torch.__version__}", flush=True)
+    for shape in SHAPES:
+        hard_labels(*shape, bandwidth)
+    for shape in SHAPES[:2]:
+        scores(*shape)
+    for shape in SHAPES[:2]:
+        training(*shape)
+    transforms()
+    decisions()
+    return conclude()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

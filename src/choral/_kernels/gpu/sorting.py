@@ -1,0 +1,124 @@
+"""Rows sorted in registers: a bitonic sort whose steps hardly ever leave a thread.
+
+A tile has the shape (rows, numbers a thread holds, threads a row). A thread of a row takes up to 32 labels, so that of
+the 28 steps for 128 labels only three look at a neighbouring thread, and of the 55 for 1024 labels fifteen. Numbers are
+compared as integers, which order as they do; where an input lies at first does not matter, so rows are read in the
+order that suits the memory, and the number of rank r ends in place r % held of thread r // held.
+"""
+
+from typing import NamedTuple
+
+import torch
+import triton
+import triton.language as tl
+
+MOST_HELD_BITS = 5
+WARP_BITS = 5  # a warp is 32 threads
+
+
+class Tile(NamedTuple):
+    """The bits of a rank that lie within a thread, all bits of a rank, the rows, and the shape with an axis a bit."""
+
+    held_bits: int
+    bits: int
+    rows: int
+    cube: tuple[int, ...]
+
+
+def make_tile(n_labels: int, held_bits: int = MOST_HELD_BITS) -> Tile:
+    """The tile of one warp for rows of up to 1024 labels; a row never leaves its warp."""
+    bits = max((n_labels - 1).bit_length(), 1)
+    held_bits = min(bits, max(held_bits, bits - WARP_BITS))
+    rows = 1 << (WARP_BITS - bits + held_bits)
+    return Tile(held_bits, bits, rows, (rows, *(2,) * bits))
+
+
+@triton.jit
+def ranks_of(HELD_BITS: tl.constexpr, BITS: tl.constexpr):
+    """The rank of each place of a sorted row."""
+    held = tl.arange(0, 1 << HELD_BITS)[None, :, None]
+    threads = tl.arange(0, 1 << (BITS - HELD_BITS))[None, None, :]
+    return (threads << HELD_BITS) + held
+
+
+@triton.jit
+def labels_of(HELD_BITS: tl.constexpr, BITS: tl.constexpr):
+    """The label that each place of a row is given at first: neighbours in memory to neighbouring threads."""
+    held = tl.arange(0, 1 << HELD_BITS)[None, :, None]
+    threads = tl.arange(0, 1 << (BITS - HELD_BITS))[None, None, :]
+    return (held << (BITS - HELD_BITS)) + threads
+
+
+@triton.jit
+def sort_descending(keys, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr):
+    """Sort each row of a tile of integers, the largest first."""
+    shape: tl.constexpr = [ROWS, 1 << HELD_BITS, 1 << (BITS - HELD_BITS)]
+    ranks = tl.reshape(tl.broadcast_to(ranks_of(HELD_BITS, BITS), shape), CUBE)
+    keys = tl.reshape(keys, CUBE)
+    for block in tl.static_range(1, BITS + 1):
+        turned = -((ranks >> block) & 1) if block >= HELD_BITS else 0
+        keys ^= turned
+        for step in tl.static_range(block):
+            keys = _exchange(keys, ranks, block - 1 - step, block, HELD_BITS, BITS)
+        keys ^= turned
+    return tl.reshape(keys, shape)
+
+
+@triton.jit
+def _exchange(keys, ranks, BIT: tl.constexpr, BLOCK: tl.constexpr, HELD_BITS: tl.constexpr, BITS: tl.constexpr):
+    """Put the larger of two keys first whose ranks differ in a bit.
+
+    Every other block of ranks is to be sorted upwards. Where a block lies within a thread, that is known when the
+    kernel is compiled; where it does not, the caller has turned over the bits of the keys, which turns the order round.
+    """
+    axis: tl.constexpr = HELD_BITS - BIT if BIT < HELD_BITS else BITS + HELD_BITS - BIT
+    partners = tl.sum(keys, axis=axis, keep_dims=True) - keys
+    if BLOCK < HELD_BITS:
+        is_first = (((ranks >> BIT) ^ (ranks >> BLOCK)) & 1) == 0
+    else:
+        is_first = ((ranks >> BIT) & 1) == 0
+    return tl.where(is_first, tl.maximum(keys, partners), tl.minimum(keys, partners))
+
+
+@triton.jit
+def place_of(ranks, HELD_BITS: tl.constexpr, BITS: tl.constexpr):
+    """Where a rank lies in memory so that neighbouring threads write neighbours."""
+    return ((ranks & ((1 << HELD_BITS) - 1)) << (BITS - HELD_BITS)) + (ranks >> HELD_BITS)
+
+
+@triton.jit
+def rank_at(places, HELD_BITS: tl.constexpr, BITS: tl.constexpr):
+    """The rank that lies at a place in memory."""
+    return ((places & ((1 << (BITS - HELD_BITS)) - 1)) << HELD_BITS) + (places >> (BITS - HELD_BITS))
+
+
+@triton.jit
+def as_keys(numbers, DOUBLE: tl.constexpr):
+    """Floating-point numbers as integers of the same order; the two zeros become one."""
+    numbers = tl.where(numbers == 0, 0.0, numbers)
+    if DOUBLE:
+        bits = numbers.to(tl.int64, bitcast=True)
+        return bits ^ ((bits >> 63) & 0x7FFFFFFFFFFFFFFF)
+    else:
+        bits = numbers.to(tl.int32, bitcast=True)
+        return bits ^ ((bits >> 31) & 0x7FFFFFFF)
+
+
+@triton.jit
+def as_numbers(keys, DOUBLE: tl.constexpr):
+    """The numbers that `as_keys` made into integers."""
+    if DOUBLE:
+        return (keys ^ ((keys >> 63) & 0x7FFFFFFFFFFFFFFF)).to(tl.float64, bitcast=True)
+    else:
+        return (keys ^ ((keys >> 31) & 0x7FFFFFFF)).to(tl.float32, bitcast=True)
+
+
+def readable(labels: torch.Tensor) -> torch.Tensor:
+    """A matrix without gaps between its rows; booleans as bytes, which compare with numbers."""
+    labels = labels.contiguous()
+    return labels.view(torch.uint8) if labels.dtype == torch.bool else labels
+
+
+def count_processors(device: torch.device) -> int:
+    """Multiprocessors of a device."""
+    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1

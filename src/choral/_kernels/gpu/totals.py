@@ -1,0 +1,39 @@
+"""All rows of two label matrices in a few numbers: a histogram of wrong labels, or sums of errors by rank."""
+
+from typing import NamedTuple
+
+import torch
+
+from choral._kernels.gpu import MOST_SORTED
+from choral._kernels.gpu.rank_sums import rank_sums
+from choral._kernels.gpu.wrong_labels import SOFT, rows_by_errors, wrong_labels
+
+
+class GpuTotals(NamedTuple):
+    """Rows by number of errors for hard predictions, else sums by rank; on the device."""
+
+    histogram: torch.Tensor | None
+    sums: torch.Tensor | None
+
+
+def gpu_totals(y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor | None) -> GpuTotals | None:
+    """The totals, or None for what these kernels do not serve: values to refuse, weighted labels, very long rows."""
+    soft = y_pred.is_floating_point() and bool(_is_soft(y_pred[:1]))  # most scores are told by their first row
+    if not soft:
+        if weights is not None:
+            return None
+        counts, flags = wrong_labels(y_true, y_pred)
+        histogram = rows_by_errors(counts, y_true.shape[1])
+        met = sum(flags.tolist())
+        if met == 0:
+            return GpuTotals(histogram, None)
+        if met != SOFT:
+            return None
+    if y_true.shape[1] > MOST_SORTED:
+        return None
+    sums, refused = rank_sums(y_true, y_pred, weights)
+    return None if refused.item() else GpuTotals(None, sums)
+
+
+def _is_soft(scores: torch.Tensor) -> torch.Tensor:
+    return ((scores != 0) & (scores != 1)).any()

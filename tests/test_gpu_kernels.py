@@ -1,0 +1,207 @@
+"""The kernels for GPUs, run by Triton's interpreter on the CPU (on the GPU itself where there is one)."""
+
+import os
+
+import numpy as np
+import pytest
+
+from choral import BinomialMeasure, ErrorProfile, PolynomialMeasure, SubsetMeasure
+from choral._kernels import gpu, hadamard
+from choral.profiles import summarising
+
+torch = pytest.importorskip("torch")
+tl = pytest.importorskip("triton.language")
+pytest.importorskip("torchmetrics")
+ordered_losses = pytest.importorskip("choral._kernels.gpu.ordered_losses")
+rank_sums = pytest.importorskip("choral._kernels.gpu.rank_sums").rank_sums
+totals = pytest.importorskip("choral._kernels.gpu.totals")
+walsh = pytest.importorskip("choral._kernels.gpu.walsh")
+wrong_labels = pytest.importorskip("choral._kernels.gpu.wrong_labels")
+ordering = pytest.importorskip("choral.nn.ordering")
+summaries = pytest.importorskip("choral.nn.summaries")
+
+DEVICE = "cuda" if os.environ["TRITON_INTERPRET"] == "0" else "cpu"
+pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")  # of masked places
+SHAPES = [(1, 1), (7, 5), (3, 33), (5, 100), (2, 600)]
+
+
+def labels(rng, shape, dtype=torch.uint8):
+    return torch.from_numpy(rng.integers(0, 2, shape)).to(DEVICE, dtype)
+
+
+def scores(rng, shape, dtype=torch.float64):
+    return torch.from_numpy(rng.random(shape)).to(DEVICE, dtype)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def by_kernels(monkeypatch):
+    """Send tensors to the kernels wherever they are."""
+    for module in (summarising, summaries, hadamard):
+        monkeypatch.setattr(module, "serves", lambda *tensors: True)
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (2, 1100), (3, 4)])
+@pytest.mark.parametrize("dtypes", [("uint8", "uint8"), ("bool", "int8"), ("int64", "uint8"), ("float32", "float32")])
+def test_wrong_labels_are_counted(rng, shape, dtypes):
+    y_true, y_pred = (labels(rng, shape, getattr(torch, dtype)) for dtype in dtypes)
+    counts, flags = wrong_labels.wrong_labels(y_true, y_pred)
+    expected = (y_true.double() != y_pred.double()).sum(dim=1)
+    assert counts.tolist() == expected.tolist()
+    assert flags.tolist() == [0, 0, 0]
+    histogram = wrong_labels.rows_by_errors(counts, shape[1])
+    assert histogram.tolist() == torch.bincount(expected, minlength=shape[1] + 1).tolist()
+
+
+@pytest.mark.parametrize("n_labels", [8, 9])  # words of four labels, single labels
+def test_all_labels_wrong_do_not_overflow_a_byte(n_labels):
+    n_labels *= 128
+    counts, _ = wrong_labels.wrong_labels(
+        torch.ones(2, n_labels, dtype=torch.uint8, device=DEVICE),
+        torch.zeros(2, n_labels, dtype=torch.uint8, device=DEVICE),
+    )
+    assert counts.tolist() == [n_labels, n_labels]
+
+
+@pytest.mark.parametrize("value, flag", [(2, wrong_labels.OUTSIDE_UNIT), (255, wrong_labels.OUTSIDE_UNIT)])
+@pytest.mark.parametrize("n_labels", [8, 7])
+def test_bytes_that_are_no_labels_raise_a_flag(rng, n_labels, value, flag):
+    y_true, y_pred = labels(rng, (9, n_labels)), labels(rng, (9, n_labels))
+    y_pred[8, 6] = value
+    assert sum(wrong_labels.wrong_labels(y_true, y_pred).flags.tolist()) & flag
+    assert sum(wrong_labels.wrong_labels(y_pred, y_true).flags.tolist()) & wrong_labels.TRUTH_NOT_BINARY
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rank_sums(rng, shape, dtype, weighted):
+    y_true, y_pred = labels(rng, shape), scores(rng, shape, getattr(torch, dtype))
+    weights = scores(rng, shape[0]) if weighted else None
+    sums, refused = rank_sums(y_true, y_pred, weights)
+    errors = (y_true.double() - y_pred.double()).abs().sort(dim=1, descending=True).values
+    expected = ((1 if weights is None else weights[:, None]) * errors).sum(dim=0)
+    tolerance = 1e-7 if dtype == "float32" else 1e-13
+    np.testing.assert_allclose(sums.cpu(), expected.cpu(), rtol=tolerance, atol=tolerance)
+    assert not refused.item()
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rank_sums_refuse_what_no_score_is(rng, value, dtype):
+    y_true, y_pred = labels(rng, (4, 6)), scores(rng, (4, 6), getattr(torch, dtype))
+    y_pred[3, 5] = value
+    assert rank_sums(y_true, y_pred, None).refused.item()
+    y_pred[3, 5] = 0.5
+    assert rank_sums(y_true.double() * 0.5, y_pred, None).refused.item()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", ordered_losses.KINDS)
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("measure", [BinomialMeasure(1), PolynomialMeasure(2.5), SubsetMeasure()])
+def test_losses_and_gradients_are_those_of_plain_torch(rng, shape, kind, tied, measure):
+    target, values = labels(rng, shape), scores(rng, shape)
+    if tied:
+        values = (values * 4).round() / 4
+    values = values if kind == "scores" else 20 * values - 10
+    cumulative = torch.from_numpy(measure.deficits(shape[1])).to(DEVICE)
+    found = []
+    for losses in (ordered_losses.ordered_losses, ordering.plain_ordered_losses):
+        leaf = values.clone().requires_grad_()
+        rows = losses(leaf, target, cumulative, kind)
+        (rows * torch.arange(1, shape[0] + 1, device=DEVICE)).sum().backward()
+        found.append((rows.detach().cpu(), leaf.grad.cpu()))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_losses_in_lower_precision(rng, dtype):
+    target, values = labels(rng, (6, 20), torch.bool), scores(rng, (6, 20), getattr(torch, dtype)) * 6 - 3
+    cumulative = torch.from_numpy(BinomialMeasure(3).deficits(20)).to(DEVICE)
+    leaf, plain = values.clone().requires_grad_(), values.clone().requires_grad_()
+    rows = ordered_losses.ordered_losses(leaf, target, cumulative, "logistic")
+    expected = ordering.plain_ordered_losses(plain, target, cumulative, "logistic")
+    rows.sum().backward()
+    expected.sum().backward()
+    assert rows.dtype == torch.float32
+    assert leaf.grad.dtype == values.dtype
+    torch.testing.assert_close(rows, expected, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(leaf.grad, plain.grad, rtol=1e-2 if dtype != "float32" else 1e-4, atol=1e-6)
+
+
+def test_losses_of_no_rows_and_of_margins_far_out():
+    cumulative = torch.from_numpy(BinomialMeasure(2).deficits(3)).to(DEVICE)
+    empty = torch.zeros(0, 3, device=DEVICE, requires_grad=True)
+    ordered_losses.ordered_losses(empty, torch.zeros(0, 3, device=DEVICE), cumulative, "logistic").sum().backward()
+    assert empty.grad.shape == (0, 3)
+    far = torch.tensor([[-1e4, 1e4, -40.0]], device=DEVICE, dtype=torch.float64)
+    rows = ordered_losses.ordered_losses(far, torch.tensor([[0, 1, 0]], device=DEVICE), cumulative, "logistic")
+    np.testing.assert_allclose(rows.cpu(), [np.exp(-40) * cumulative[1].item()], rtol=1e-12)
+
+
+def test_fused_losses_compile_into_one_graph(rng):
+    target, values = labels(rng, (3, 6)), scores(rng, (3, 6))
+    cumulative = torch.from_numpy(BinomialMeasure(2).deficits(6)).to(DEVICE)
+
+    def loss(values):
+        return ordered_losses.ordered_losses(values, target, cumulative, "absolute").mean()
+
+    compiled, eager = values.clone().requires_grad_(), values.clone().requires_grad_()
+    torch.compile(loss, fullgraph=True, backend="aot_eager")(compiled).backward()
+    loss(eager).backward()
+    torch.testing.assert_close(compiled.grad, eager.grad)
+
+
+@pytest.mark.parametrize("n_labels", [14, 16])
+def test_hadamard_transform(rng, monkeypatch, by_kernels, n_labels):
+    if DEVICE == "cpu":
+        monkeypatch.setattr(walsh, "PART", tl.float32)  # the interpreter multiplies bfloat16 by its bits
+    table = scores(rng, (2, 1 << n_labels), torch.float32)
+    found = hadamard.hadamard_transform(table).cpu().numpy()
+    expected = hadamard.hadamard_transform(table.double().cpu().numpy())
+    assert np.linalg.norm(found - expected) < 2e-7 * np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize("n_labels", [8, 33])
+def test_profiles_come_from_the_kernels(rng, by_kernels, monkeypatch, n_labels):
+    y_true, hard, soft = labels(rng, (6, n_labels)), labels(rng, (6, n_labels)), scores(rng, (6, n_labels))
+    found = []
+    monkeypatch.setattr(
+        summarising, "_by_kernels", lambda *data, by=summarising._by_kernels: found.append(by(*data)) or found[-1]
+    )
+    mixed = soft.clone()
+    mixed[0] = hard[0]
+    for y_pred, weights in ((hard, None), (hard.double(), None), (soft, None), (mixed, None), (soft, scores(rng, 6))):
+        totals_found = summarising.total_errors_of_arrays(y_true, y_pred, weights, None, "y_pred")
+        assert found[-1] is totals_found
+        expected = ErrorProfile.from_predictions(
+            *(part.cpu().numpy() for part in (y_true, y_pred)), None if weights is None else weights.cpu().numpy()
+        )
+        if totals_found.histogram is not None:
+            assert totals_found.histogram.tolist() == np.trim_zeros(expected.rows_by_errors, "b").tolist()
+        else:
+            np.testing.assert_allclose(totals_found.sums, np.trim_zeros(expected.error_sums, "b"), rtol=1e-12)
+
+
+def test_what_kernels_do_not_serve_is_left_to_others(rng):
+    y_true, hard, soft = labels(rng, (4, 6)), labels(rng, (4, 6)), scores(rng, (4, 6))
+    assert totals.gpu_totals(y_true, hard, scores(rng, 4)) is None  # weights of labels
+    assert totals.gpu_totals(y_true, 2 * soft, None) is None
+    assert totals.gpu_totals(y_true, 2 * hard, None) is None
+    assert totals.gpu_totals(labels(rng, (2, 1025)), scores(rng, (2, 1025)), None) is None
+    assert not gpu.serves(np.ones(2))
+    assert not gpu.serves(torch.ones(2))
+
+
+def test_metric_sums_come_from_the_kernels(rng, by_kernels):
+    truth, predicted, chances = labels(rng, (5, 7), torch.bool), labels(rng, (5, 7), torch.bool), scores(rng, (5, 7))
+    histogram, sums = summaries.rows_by_errors(predicted, truth), summaries.error_sums(chances, truth)
+    errors = (chances - truth.double()).abs().sort(dim=1, descending=True).values.sum(dim=0)
+    assert histogram.tolist() == torch.bincount((truth != predicted).sum(dim=1), minlength=8).tolist()
+    torch.testing.assert_close(sums, errors, rtol=1e-13, atol=0)
