@@ -47,6 +47,25 @@ def scores(rng: np.random.Generator, n_rows: int, repeats: int) -> None:
     at_most("both curves, scores float64", ours, "np.sort(np.abs(y - s), axis=1)", sort, 1.0)
 
 
+def missing(rng: np.random.Generator, n_rows: int, repeats: int) -> None:
+    truth, guess, observed = rng.random((3, n_rows, 100)) < [[[0.3]], [[0.3]], [[0.8]]]
+    with_nan, whole = np.where(observed, truth, np.nan), truth.astype(float)
+    kinds = {
+        "uint8 and a mask": (truth.view(np.uint8), truth.view(np.uint8), guess.view(np.uint8), observed, 8),
+        "hard float64": (with_nan, whole, guess.astype(float), None, 5),
+        "scores float64": (with_nan, whole, rng.random((n_rows, 100)), None, 4),
+    }
+    for kind, (y_true, complete, y_pred, mask, limit) in kinds.items():
+        ours, theirs = seconds(
+            [
+                lambda a=y_true, b=y_pred, m=mask: choral.ObservedProfile.from_predictions(a, b, observed=m),
+                lambda a=complete, b=y_pred: choral.ErrorProfile.from_predictions(a, b),
+            ],
+            repeats,
+        )
+        at_most(f"20 % missing, {kind}", ours, "ErrorProfile, nothing missing", theirs, limit)
+
+
 def sparse(rng: np.random.Generator, n_rows: int, n_labels: int, repeats: int) -> None:
     y_true, y_pred = (_sparse_labels(rng, n_rows, n_labels) for _ in range(2))
     y_pred = ((y_true + y_pred) > 0).astype(np.int8).tocsr()  # every true label, and about five more
@@ -92,6 +111,7 @@ def main() -> int:
     rng = np.random.default_rng(0)
     hard(rng, options.rows, options.repeats)
     scores(rng, options.rows, options.repeats)
+    missing(rng, options.rows, options.repeats)
     sparse(rng, options.rows // 2, 500_000, options.repeats)
     capacities(rng, options.repeats)
     memory(options.rows)

@@ -43,7 +43,7 @@ from choral.measures import (
     RelevanceMeasure,
     SubsetMeasure,
 )
-from choral.profiles import ErrorProfile, MixedPredictionsWarning, loss_curve
+from choral.profiles import ErrorProfile, MixedPredictionsWarning, ObservedProfile, loss_curve
 from choral.scores import harden, harden_top, scores_from_logits, stack_proba
 from choral.scoring import make_scorer
 
@@ -53,6 +53,7 @@ SUBPACKAGES = (
     "datasets",
     "displays",
     "learners",
+    "nn",
     "report",
     "stats",
     "study",
@@ -85,6 +86,7 @@ __all__ = [
     "LossCurve",
     "MixedPredictionsWarning",
     "MoebiusMeasure",
+    "ObservedProfile",
     "PairwiseCurve",
     "PolynomialMeasure",
     "RelevanceMeasure",

@@ -4,9 +4,11 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from choral._kernels.arrays import foreign_one, where_it_lies
 from choral._validation import check_labels, check_matrix, check_sample_weight
 from choral.curves import LossCurve
 from choral.profiles.error_profile import ErrorProfile
+from choral.profiles.observed import ObservedProfile
 
 
 class MixedPredictionsWarning(UserWarning):
@@ -19,6 +21,7 @@ def loss_curve(
     family: str = "binomial",
     parameters: Any = None,
     *,
+    observed: Any = None,
     sample_weight: Any = None,
     name: str | None = None,
 ) -> LossCurve:
@@ -27,13 +30,16 @@ def loss_curve(
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; nan where a label is missing, for the loss of the observed labels of each row: see
+        `ObservedProfile`, which also counts the rows that are left out because nothing is observed.
     y_pred : array-like or sparse matrix of shape (n_samples, n_labels)
         Predicted labels, or scores in [0, 1].
     family : {"binomial", "polynomial"}
     parameters : array-like, optional
         Increasing values of k or alpha. Unless given: k = 1..K (for K > 200 a geometric grid of at most 200), or
         the 55 alphas of the published study.
+    observed : array-like or sparse matrix of booleans of shape (n_samples, n_labels), optional
+        True where a label is known.
     sample_weight : array-like of shape (n_samples,), optional
     name : str, optional
         For legends and tables.
@@ -44,7 +50,18 @@ def loss_curve(
     >>> curve.parameters, curve.losses.round(3)
     (array([1, 2, 3]), array([0.167, 0.333, 0.5  ]))
     """
-    return ErrorProfile.from_predictions(y_true, y_pred, sample_weight).curve(family, parameters, name)
+    if observed is None and not _may_lack_labels(y_true, y_pred):
+        return ErrorProfile.from_predictions(y_true, y_pred, sample_weight).curve(family, parameters, name)
+    profile = ObservedProfile.from_predictions(y_true, y_pred, observed=observed, sample_weight=sample_weight)
+    return profile.curve(family, parameters, name)
+
+
+def _may_lack_labels(y_true: Any, y_pred: Any) -> bool:
+    """Whether true labels may hold nan: integers cannot, and arrays on a device are for ErrorProfile alone."""
+    y_true, y_pred = where_it_lies(y_true), where_it_lies(y_pred)
+    if foreign_one(y_true, y_pred) is not None:
+        return False
+    return getattr(getattr(y_true, "dtype", None), "kind", "O") in "fO"
 
 
 def profiles_by_name(
@@ -60,15 +77,20 @@ def profiles_by_name(
         matrices = check_labels(y_true, y_pred, pred_name=name_in_messages(name))
         profiles[name] = ErrorProfile.from_checked(*matrices, weights, name_in_messages(name))
         progress(done, len(predictions), "comparing labels")
+    warn_if_mixed(profiles)
+    return profiles
+
+
+def warn_if_mixed(profiles: Mapping[str, ErrorProfile]) -> None:
+    """Warn where hard labels and scores come together."""
     soft = [name for name, profile in profiles.items() if not profile.is_hard]
     if soft and len(soft) < len(profiles):
         warnings.warn(
             f"scores ({', '.join(soft)}) and hard labels do not compare: hedging lowers the loss of scores (0.5 "
             "everywhere has loss 0.5 under every measure). Make all predictions hard (by a threshold), or none.",
             MixedPredictionsWarning,
-            stacklevel=3,
+            stacklevel=4,  # whoever called what called this
         )
-    return profiles
 
 
 def name_in_messages(name: str) -> str:

@@ -1,0 +1,267 @@
+"""The small summary of predictions where some true labels are missing: rows by labels observed and labels wrong."""
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from choral._validation import check_count, check_sample_weight
+from choral.curves import LossCurve
+from choral.measures import BinomialMeasure, CountingMeasure
+from choral.measures.families import get_family
+from choral.profiles.error_profile import ErrorProfile
+from choral.profiles.grouping import totals_by_observed
+from choral.profiles.observing import check_observed
+
+MeasureOf = Callable[[int], CountingMeasure]
+
+
+class ObservedProfile:
+    r"""What counting measures need to know of predictions where labels are missing: an `ErrorProfile` for each number
+    of observed labels.
+
+    The measure lives on the observed labels of each row: with m of them, e of which are wrong, the loss of the row is
+    :math:`1 - v((m - e) / m)`. Binomial measures with k > m count as subset 0/1 there. A row with nothing
+    observed is left out, and counted. The mean is over rows, not over labels: a loss of this kind belongs to an
+    instance, and one of which little is known is still one instance.
+
+    Missing is not negative: where unknown labels are filled with 0, each positive prediction among them is an error.
+
+    Parameters
+    ----------
+    n_labels : int
+        The number of labels, K. A new profile is empty; `update` adds rows.
+
+    Attributes
+    ----------
+    n_labels : int
+    n_unobserved : int
+        Rows seen and left out, since none of their labels was observed.
+
+    Examples
+    --------
+    >>> from choral import BinomialMeasure
+    >>> nan = float("nan")
+    >>> y_true, y_pred = [[1, 0, nan], [0, nan, nan], [nan, nan, nan]], [[1, 1, 1], [0, 1, 0], [1, 1, 1]]
+    >>> profile = ObservedProfile.from_predictions(y_true, y_pred)
+    >>> profile.n_rows, profile.n_unobserved
+    (2, 1)
+    >>> profile.rows_by_observed_and_errors[1:]  # one row with 1 label observed, none wrong; one with 2, 1 wrong
+    array([[1, 0, 0, 0],
+           [0, 1, 0, 0],
+           [0, 0, 0, 0]])
+    >>> [profile.loss(BinomialMeasure(k)) for k in (1, 2)]  # the means of 1/2 and 0, and of 1 and 0
+    [0.25, 0.5]
+    """
+
+    def __init__(self, n_labels: int):
+        self.n_labels = check_count("n_labels", n_labels)
+        self.n_unobserved = 0
+        self._parts: dict[int, ErrorProfile] = {}  # all hard or all soft, by rising number of observed labels
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_pred: Any, *, observed: Any = None, sample_weight: Any = None
+    ) -> "ObservedProfile":
+        """The profile of predictions.
+
+        Works in blocks of rows as `ErrorProfile.from_predictions` does; two sparse matrices are copied once.
+
+        Parameters
+        ----------
+        y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+            True labels, 0 or 1; nan (or None, or pandas' NA) where a label is missing. In a sparse matrix, what is not
+            stored is 0, not missing.
+        y_pred : array-like or sparse matrix of shape (n_samples, n_labels)
+            Predicted labels, or scores in [0, 1]. Nobody looks at those of missing labels.
+        observed : array-like or sparse matrix of booleans of shape (n_samples, n_labels), optional
+            True where a label is known, unless it is nan.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts.
+        """
+        true, pred, mask = check_observed(y_true, y_pred, observed, "y_pred")
+        weights = check_sample_weight(sample_weight, true.shape[0])
+        totals = totals_by_observed(true, pred, mask, weights, "y_pred")
+        hard = all(group.is_hard for group in totals.values())
+        profile = cls(true.shape[1])
+        profile.n_unobserved = totals.pop(0).n_rows if 0 in totals else 0
+        profile._parts = {number: _part(totals[number].to_dict(hard=hard)) for number in sorted(totals)}
+        return profile
+
+    def update(self, y_true: Any, y_pred: Any, *, observed: Any = None, sample_weight: Any = None) -> "ObservedProfile":
+        """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing."""
+        batch = ObservedProfile.from_predictions(y_true, y_pred, observed=observed, sample_weight=sample_weight)
+        self.__dict__.update((self + batch).__dict__)
+        return self
+
+    def __add__(self, other: "ObservedProfile") -> "ObservedProfile":
+        """The profile of both sets of rows; soft as soon as one of the two is."""
+        if not isinstance(other, ObservedProfile):
+            return NotImplemented
+        if other.n_labels != self.n_labels:
+            raise ValueError(f"profiles must have the same number of labels; got {self.n_labels} and {other.n_labels}.")
+        total = ObservedProfile(self.n_labels)
+        total.n_unobserved = self.n_unobserved + other.n_unobserved
+        hard = self.is_hard and other.is_hard
+        for number in sorted(self._parts.keys() | other._parts.keys()):
+            parts = [profile._parts[number] for profile in (self, other) if number in profile._parts]
+            total._parts[number] = sum(parts, _empty(number, hard=hard))
+        return total
+
+    def __radd__(self, other: Any) -> "ObservedProfile":
+        # sum(profiles) starts at 0; a new profile, since update() changes one in place
+        return ObservedProfile(self.n_labels) + self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ObservedProfile):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def __repr__(self) -> str:
+        kind = "hard" if self.is_hard else "soft"
+        rows = f"n_rows={self.n_rows}, n_unobserved={self.n_unobserved}"
+        return f"ObservedProfile(n_labels={self.n_labels}, {rows}, {kind})"
+
+    @property
+    def n_rows(self) -> int:
+        """Rows with something observed."""
+        return sum(part.n_rows for part in self._parts.values())
+
+    @property
+    def total_weight(self) -> int | float:
+        """The weights of these rows added up; their number where none were given."""
+        return sum(part.total_weight for part in self._parts.values())
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether all predictions seen were 0 or 1."""
+        return all(part.is_hard for part in self._parts.values())
+
+    @property
+    def rows_by_observed_and_errors(self) -> np.ndarray:
+        """Rows (or their weights) with m labels observed and e of them wrong, at [m, e]; for hard predictions only.
+
+        Of shape (n_labels + 1, n_labels + 1). Its first row is 0: `n_unobserved` is apart.
+        """
+        if not self.is_hard:
+            raise ValueError("rows_by_observed_and_errors needs hard predictions; this profile has seen scores.")
+        counts = {number: part.rows_by_errors for number, part in self._parts.items()}
+        table = np.zeros((self.n_labels + 1,) * 2, dtype=np.result_type(np.int64, *counts.values()))
+        for number, rows in counts.items():
+            table[number, : number + 1] = rows
+        return table
+
+    @np.errstate(under="ignore")
+    def loss(self, measure: CountingMeasure | MeasureOf) -> float:
+        """Mean loss under a counting measure on the observed labels of each row.
+
+        Parameters
+        ----------
+        measure : CountingMeasure, or callable (n_observed) -> CountingMeasure
+            Measures with a formula live on any number of labels, BinomialMeasure(k) as BinomialMeasure(min(k, m)) on m
+            of them. Others (a table of values, AtLeastMeasure(k) on fewer than k labels) do not: give a function that
+            makes a measure for each number of observed labels.
+
+        Examples
+        --------
+        >>> from choral import AtLeastMeasure
+        >>> profile = ObservedProfile.from_predictions([[1, 0], [1, float("nan")]], [[1, 1], [0, 0]])
+        >>> profile.loss(lambda n_observed: AtLeastMeasure(min(2, n_observed)))
+        1.0
+        """
+        if isinstance(measure, BinomialMeasure):
+            measure.check_n_labels(self.n_labels)
+        losses = [part.loss(self._on(measure, part.n_labels)) for part in self._weighty()]
+        return min(float(self._shares() @ losses), 1.0)  # shares of all rows add up but for rounding
+
+    @np.errstate(under="ignore")
+    def losses(self, family: str, parameters: Any = None) -> np.ndarray:
+        """Mean loss for every parameter of a family; the default grid for None."""
+        grid = get_family(family).parameters(parameters, self.n_labels)
+        losses = []
+        for part in self._weighty():
+            largest = part.n_labels if family == "binomial" else np.inf  # k > m: all m labels have to be right
+            fitting, places = np.unique(np.minimum(grid, largest), return_inverse=True)
+            losses.append(part.losses(family, fitting)[places])
+        return np.minimum(self._shares() @ losses, 1)
+
+    def curve(self, family: str = "binomial", parameters: Any = None, name: str | None = None) -> LossCurve:
+        """The loss along a family; k = 1..K or the published alphas unless given. See `loss_curve`."""
+        grid = get_family(family).parameters(parameters, self.n_labels)
+        return LossCurve(family, grid, self.losses(family, grid), n_labels=self.n_labels, name=name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, ready for JSON: one entry for each number of observed labels that occurs."""
+        by_observed = [part.to_dict() for part in self._parts.values()]
+        return {"n_labels": self.n_labels, "n_unobserved": self.n_unobserved, "by_observed": by_observed}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "ObservedProfile":
+        """The profile that `to_dict` wrote down; what no profile could have written is refused."""
+        if not {"n_labels", "n_unobserved", "by_observed"} <= data.keys():
+            raise ValueError(
+                "a profile of observed labels needs n_labels, n_unobserved and by_observed; "
+                f"got {', '.join(map(str, data)) or 'nothing'}."
+            )
+        profile = cls(data["n_labels"])
+        profile.n_unobserved = check_count("n_unobserved", data["n_unobserved"], least=0)
+        parts = [_part(part) for part in data["by_observed"]]
+        numbers = [part.n_labels for part in parts]
+        if not all(a < b for a, b in pairwise([*numbers, profile.n_labels + 1])):
+            raise ValueError(
+                f"by_observed must have increasing numbers of labels, at most {profile.n_labels}; got {numbers}."
+            )
+        if len({part.is_hard for part in parts}) > 1:
+            raise ValueError("by_observed must have rows_by_errors everywhere, or error_sums everywhere; got both.")
+        profile._parts = dict(zip(numbers, parts, strict=True))
+        return profile
+
+    def _weighty(self) -> list[ErrorProfile]:
+        """The parts that count in a mean: rows of weight 0 may be all there are with some number of observed labels."""
+        parts = [part for part in self._parts.values() if part.total_weight]
+        if not parts:
+            raise ValueError(
+                "a mean loss needs rows with observed labels and a positive weight; this ObservedProfile has seen "
+                f"{self.n_rows} with observed labels, {self.n_unobserved} without."
+            )
+        return parts
+
+    def _on(self, measure: CountingMeasure | MeasureOf, n_observed: int) -> CountingMeasure:
+        """A measure on the observed labels of some rows."""
+        on_these = measure(n_observed) if callable(measure) else measure
+        if not isinstance(on_these, CountingMeasure):
+            raise TypeError(
+                "an ObservedProfile serves counting measures only: it keeps how many observed labels were wrong, not "
+                f"which; got {on_these!r}."
+            )
+        if isinstance(on_these, BinomialMeasure):
+            return BinomialMeasure(min(on_these.k, n_observed))
+        try:
+            on_these.check_n_labels(n_observed)
+        except ValueError as error:
+            raise ValueError(
+                f"{on_these!r} cannot judge rows with {n_observed} of {self.n_labels} labels observed ({error}) Give a "
+                "function from the number of observed labels to a measure instead."
+            ) from error
+        return on_these
+
+    def _shares(self) -> np.ndarray:
+        weights = np.array([part.total_weight for part in self._weighty()])
+        return weights / weights.sum()  # exactly 1 where there is one part: its loss stays as it is
+
+
+def _part(data: Mapping[str, Any]) -> ErrorProfile:
+    """The profile of rows with some number of observed labels; unlike a whole profile, all may have weight 0."""
+    weightless = not data.get("total_weight", 1)
+    part = ErrorProfile.from_dict({**data, "n_rows": 0} if weightless else data)
+    part.n_rows = check_count("n_rows", data["n_rows"])
+    return part
+
+
+def _empty(n_labels: int, *, hard: bool) -> ErrorProfile:
+    """No rows, in the form of hard predictions or of scores: what is added to it takes that form."""
+    kind = "rows_by_errors" if hard else "error_sums"
+    return ErrorProfile.from_dict({"n_labels": n_labels, "n_rows": 0, "total_weight": 0, kind: []})
