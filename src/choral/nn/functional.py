@@ -1,0 +1,115 @@
+"""Choquet losses of scores on tensors: the predictions first, as usual in torch; differentiable, on any device.
+
+They equal `choral.choquet_loss` and its relatives. To train a network on logits, see `choral.nn.ChoquetLoss`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+
+from choral.measures import BinomialMeasure, CountingMeasure, Measure, PolynomialMeasure, RelevanceMeasure
+from choral.nn.forms import row_losses
+from choral.nn.inputs import Reduction, check_differentiable, check_measure, check_reduction, reduced
+from choral.nn.ordering import ordered_losses
+from choral.nn.tables import constant, tables_made_by
+
+
+def choquet_loss(
+    preds: Tensor, target: Tensor, measure: Measure | RelevanceMeasure, *, reduction: Reduction = "mean"
+) -> Tensor:
+    r"""One minus the Choquet integral of label-wise correctness, :math:`1 - |s - y|`, for any measure of choral's.
+
+    Where labels tie, the gradient is a subgradient of the loss if it is convex: under counting measures labels that are
+    equally wrong share the mean of their weights, under others the order of the labels may decide.
+
+    Parameters
+    ----------
+    preds : Tensor of shape (n_rows, n_labels)
+        Scores in [0, 1], floating-point; half precision is summed up in float32. Values are not checked, since the
+        host would have to wait for the device: nan makes the loss of its row nan.
+    target : Tensor of shape (n_rows, n_labels)
+        True labels, 0 or 1, of any dtype.
+    measure : Measure or RelevanceMeasure
+        What it is worth to be right on a set of labels. For `torch.compile`, made outside of the compiled function.
+    reduction : {"mean", "sum", "none"}
+        Over rows; ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : Tensor
+        A scalar, or of shape (n_rows,); in float32 at least.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from choral import MoebiusMeasure
+    >>> together = MoebiusMeasure({(0, 1): 0.5, (2,): 0.5})  # labels 0 and 1 count only together
+    >>> choquet_loss(torch.tensor([[1.0, 0.25, 1.0]]), torch.tensor([[1, 1, 1]]), together)
+    tensor(0.3750)
+    """
+    check_differentiable(preds, target)
+    check_measure(measure)
+    check_reduction(reduction)
+    return reduced(row_losses(preds, target, measure, "scores"), reduction)
+
+
+def binomial_loss(preds: Tensor, target: Tensor, k: int, *, reduction: Reduction = "mean") -> Tensor:
+    """For hard predictions, the probability that a random set of k labels contains a mistake.
+
+    ``k=1`` is the Hamming loss, ``k=n_labels`` the subset 0/1 loss. Parameters as in `choquet_loss`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> binomial_loss(torch.tensor([[1.0, 0.0, 0.0, 0.0]]), torch.tensor([[1, 0, 0, 1]]), k=2)
+    tensor(0.5000)
+    """
+    return _counting_loss(preds, target, BinomialMeasure, constant(k), reduction)
+
+
+def polynomial_loss(preds: Tensor, target: Tensor, alpha: float, *, reduction: Reduction = "mean") -> Tensor:
+    """For hard predictions with e of K labels wrong, ``1 - (1 - e / K) ** alpha``.
+
+    ``alpha=1`` is the Hamming loss, ``alpha=inf`` the subset 0/1 loss. Parameters as in `choquet_loss`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> polynomial_loss(torch.tensor([[1.0, 0.0, 0.0, 0.0]]), torch.tensor([[1, 0, 0, 1]]), alpha=2)
+    tensor(0.4375)
+    """
+    return _counting_loss(preds, target, PolynomialMeasure, constant(alpha), reduction)
+
+
+def owa_loss(preds: Tensor, target: Tensor, weights: Any, *, reduction: Reduction = "mean") -> Tensor:
+    r"""Ordered weighted average of the label-wise errors.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_labels,)
+        The weight of the largest error first; non-negative, summing to 1. For `torch.compile`, a list or tuple.
+    preds, target, reduction
+        As in `choquet_loss`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> preds, target = torch.tensor([[0.2, 0.3, 0.9]]), torch.tensor([[0, 1, 1]])
+    >>> owa_loss(preds, target, weights=[1, 0, 0])  # the largest error alone
+    tensor(0.7000)
+    """
+    return _counting_loss(preds, target, _ordered_by, weights, reduction)
+
+
+def _ordered_by(weights: Any) -> CountingMeasure:
+    return CountingMeasure.from_weights(weights)  # torch.compile takes a function, no method, for a constant
+
+
+def _counting_loss(
+    preds: Tensor, target: Tensor, make: Callable[[Any], CountingMeasure], parameter: Any, reduction: Reduction
+) -> Tensor:
+    check_differentiable(preds, target)
+    check_reduction(reduction)
+    (cumulative,) = tables_made_by(make, parameter, constant(preds.shape[1]), preds.device)
+    return reduced(ordered_losses(preds, target, cumulative, "scores"), reduction)
