@@ -7,5 +7,7 @@ if not (find_spec("typer") and find_spec("rich")):
     collect_ignore_glob.append("src/choral/cli/*")
 if not (find_spec("torch") and find_spec("torchmetrics")):
     collect_ignore_glob += ["src/choral/nn/*", "docs/pytorch.md"]
+if not find_spec("dask"):
+    collect_ignore_glob.append("docs/scale.md")
 if not find_spec("triton"):
     collect_ignore_glob.append("src/choral/_kernels/gpu/*")

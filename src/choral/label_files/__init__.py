@@ -4,8 +4,21 @@ Nothing is unpickled, sizes are compared with what the file really holds before 
 whatever is wrong with a file is one line that says where.
 """
 
+from choral.label_files.comparing import read_compared
+from choral.label_files.parts import ComparedPaths, list_parts
 from choral.label_files.reading import read_labels
-from choral.label_files.table import LabelTable, align
+from choral.label_files.table import LabelTable, align, match_names
 from choral.label_files.values import check_scores, check_truth, check_weights
 
-__all__ = ["LabelTable", "align", "check_scores", "check_truth", "check_weights", "read_labels"]
+__all__ = [
+    "ComparedPaths",
+    "LabelTable",
+    "align",
+    "check_scores",
+    "check_truth",
+    "check_weights",
+    "list_parts",
+    "match_names",
+    "read_compared",
+    "read_labels",
+]

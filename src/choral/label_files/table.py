@@ -91,11 +91,11 @@ def align(truth: LabelTable, prediction: LabelTable) -> LabelTable:
         with_ids, without = (truth, prediction) if truth.ids else (prediction, truth)
         raise ValueError(f"Rows cannot be matched: {with_ids.source} has ids, {without.source} has none.")
     if truth.ids is not None and prediction.ids is not None:
-        rows = _order("ids", truth.ids, prediction.ids, truth.source, prediction.source)
+        rows = match_names("ids", truth.ids, prediction.ids, truth.source, prediction.source)
         values = values if rows is None else values[rows]
         weights = weights if rows is None or weights is None else weights[rows]
     if truth.labels is not None and prediction.labels is not None:
-        columns = _order("labels", truth.labels, prediction.labels, truth.source, prediction.source)
+        columns = match_names("labels", truth.labels, prediction.labels, truth.source, prediction.source)
         values = values if columns is None else values[:, columns]
     for axis, what in enumerate(("row", "label")):
         expected, got = truth.values.shape[axis], values.shape[axis]
@@ -104,7 +104,9 @@ def align(truth: LabelTable, prediction: LabelTable) -> LabelTable:
     return replace(prediction, values=values, labels=truth.labels, ids=truth.ids, weights=weights, first_line=None)
 
 
-def _order(what: str, wanted: tuple[str, ...], given: tuple[str, ...], truth: str, prediction: str) -> list[int] | None:
+def match_names(
+    what: str, wanted: tuple[str, ...], given: tuple[str, ...], truth: str, prediction: str
+) -> list[int] | None:
     """Where each wanted name is among the given ones; None where all are in place already."""
     if wanted == given:
         return None

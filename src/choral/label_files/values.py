@@ -49,6 +49,13 @@ def check_weights(table: LabelTable, column: str) -> None:
     Traceback (most recent call last):
     ValueError: true.csv, line 3, column 'w': expected a weight, 0 or more and at most 1e+300; got -1.0.
     """
+    check_weight_values(table, column)
+    if table.weights is not None and not table.weights.any():
+        raise ValueError(f"{table.source}, column {quoted(column)}: all weights are 0; expected one above 0.")
+
+
+def check_weight_values(table: LabelTable, column: str) -> None:
+    """Refuse weights that are negative, infinite or no numbers; all of them may be zero, as in a part of a table."""
     weights = table.weights
     if weights is None:
         return
@@ -57,8 +64,6 @@ def check_weights(table: LabelTable, column: str) -> None:
         row = int(wrong.argmax())
         expected = f"expected a weight, 0 or more and at most {LARGEST_WEIGHT}"
         raise ValueError(f"{table.place(row, f'column {quoted(column)}')}: {expected}; got {weights[row].item()}.")
-    if not weights.any():
-        raise ValueError(f"{table.source}, column {quoted(column)}: all weights are 0; expected one above 0.")
 
 
 def _refuse_where(is_wrong: Callable[[np.ndarray], np.ndarray], table: LabelTable, expected: str) -> None:

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from choral._validation import Labels, check_count, check_labels, check_sample_weight, check_vector
+from choral._kernels.array_checks import check_pair, check_row_weights
+from choral._validation import Labels, check_count, check_vector
 from choral.curves import LossCurve
 from choral.measures import CountingMeasure, RelevanceMeasure
 from choral.measures.families import get_family
 from choral.profiles.stored import check_histogram, check_sums
-from choral.profiles.summarising import add_padded, sums_by_rank, total_errors
+from choral.profiles.summarising import add_padded, sums_by_rank, total_errors, total_weight
 
 
 class ErrorProfile:
@@ -58,28 +59,48 @@ class ErrorProfile:
     def from_predictions(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> "ErrorProfile":
         """The profile of predictions.
 
-        Works in blocks of rows: the extra memory stays below 64 MiB whatever the number of rows.
+        Works in blocks of rows: the extra memory stays below 64 MiB whatever the number of rows, on a GPU below
+        512 MiB. Torch tensors, CuPy and JAX arrays are reduced where they are; only the profile travels to the host.
 
         Parameters
         ----------
-        y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        y_true : array-like, array on any device or sparse matrix of shape (n_samples, n_labels)
             True labels, 0 or 1.
-        y_pred : array-like or sparse matrix of shape (n_samples, n_labels)
+        y_pred : array-like, array on any device or sparse matrix of shape (n_samples, n_labels)
             Predicted labels, or scores in [0, 1].
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts.
         """
-        matrices = check_labels(y_true, y_pred)
-        return cls.from_checked(*matrices, check_sample_weight(sample_weight, matrices[0].shape[0]))
+        matrices = check_pair(y_true, y_pred)
+        return cls.from_checked(*matrices, check_row_weights(sample_weight, matrices))
 
     @classmethod
-    def from_checked(
-        cls, y_true: Labels, y_pred: Labels, weights: np.ndarray | None, pred_name: str = "y_pred"
-    ) -> "ErrorProfile":
-        """The profile of matrices and weights that have passed `check_labels` and `check_sample_weight`."""
+    def from_dask(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> "ErrorProfile":
+        """The profile of dask arrays, which need not fit into memory: only profiles of their blocks travel.
+
+        Each pair of blocks of rows is summarised where it lies, by the active Dask client or, where there is none, by
+        threads; then their profiles are added up. A block of rows with all its labels must fit into memory.
+
+        Parameters
+        ----------
+        y_true : dask array of shape (n_samples, n_labels)
+            True labels, 0 or 1. Blocks are arrays, or sparse matrices or arrays of SciPy or pydata.
+        y_pred : dask array of shape (n_samples, n_labels)
+            Predicted labels, or scores in [0, 1]. Its blocks may be others than those of ``y_true``; if their numbers
+            of rows are not known, they must be the same.
+        sample_weight : dask array or array-like of shape (n_samples,), optional
+            How much each row counts.
+        """
+        from choral.profiles.dask_blocks import total_profile
+
+        return total_profile(y_true, y_pred, sample_weight)
+
+    @classmethod
+    def from_checked(cls, y_true: Labels, y_pred: Labels, weights: Any, pred_name: str = "y_pred") -> "ErrorProfile":
+        """The profile of matrices and weights that have passed `check_pair` and `check_row_weights`."""
         profile = cls(y_true.shape[1])
         profile.n_rows = y_true.shape[0]
-        profile.total_weight = profile.n_rows if weights is None else float(weights.sum())
+        profile.total_weight = profile.n_rows if weights is None else total_weight(weights)
         profile._histogram, profile._sums = total_errors(y_true, y_pred, weights, pred_name)
         return profile
 

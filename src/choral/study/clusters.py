@@ -1,23 +1,33 @@
-"""A Dask cluster that is there already, for the cells of a study."""
+"""A Dask cluster that is there already, or one on this machine: for the cells of a study, or the parts of a table."""
 
+import logging
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
+from typing import Any
 
 import joblib
 
 from choral._optional import require
 
+LOCAL = "local"
 SECONDS_TO_ANSWER = 10
 
 
 @contextmanager
-def dask_cluster(address: str) -> Iterator[None]:
-    """Run the cells of studies on the workers of a Dask cluster, as long as this context lasts.
+def dask_client(address: str) -> Iterator[Any]:
+    """A client of a Dask cluster, as long as this context lasts.
 
     Parameters
     ----------
     address : str
-        Of its scheduler, such as ``tcp://10.0.0.5:8786``. Its workers must have choral and the learners installed.
+        Of its scheduler, such as ``tcp://10.0.0.5:8786``; or ``local`` for a cluster of one process on each core of
+        this machine, which ends with the context. The workers must have choral installed.
+
+    Yields
+    ------
+    client : distributed.Client
 
     Raises
     ------
@@ -25,9 +35,41 @@ def dask_cluster(address: str) -> Iterator[None]:
         Where no scheduler answers.
     """
     distributed = require("distributed", "dask")
+    if address == LOCAL:
+        # what goes wrong on its workers is told by choral: their logs would tell it a second time
+        options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+        with ExitStack() as stack:
+            with _children_deaf_to_interrupts():
+                cluster = stack.enter_context(distributed.LocalCluster(**options))
+            yield stack.enter_context(distributed.Client(cluster))
+        return
     try:
         client = distributed.Client(address, timeout=SECONDS_TO_ANSWER)
     except (OSError, ValueError) as error:
         raise OSError(f"no Dask scheduler answers at {address}: {error}.") from error
-    with client, joblib.parallel_config(backend="dask"):
+    with client:
+        yield client
+
+
+@contextmanager
+def _children_deaf_to_interrupts() -> Iterator[None]:
+    """Processes started here leave Ctrl-C to this one, instead of a traceback each; it is heard in the end.
+
+    A blocked signal is blocked in threads and processes that are started meanwhile, and for good.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # else the first process would start it, and it unblocks the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def dask_cluster(address: str) -> Iterator[None]:
+    """Run the cells of studies on the workers of a Dask cluster, as long as this context lasts: see `dask_client`."""
+    with dask_client(address), joblib.parallel_config(backend="dask"):
         yield

@@ -1,0 +1,78 @@
+"""Rows by their numbers of wrong labels under several models at once: what a paired bootstrap of hard labels needs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from choral._kernels.pairs import error_blocks
+from choral._validation import Labels
+
+MOST_CODES = 1 << 62  # that an integer tells apart
+
+
+@dataclass(frozen=True, eq=False)
+class JointErrors:
+    """Rows alike in the number of wrong labels under each model, and in weight, once with their number.
+
+    Those of two batches add up as profiles do. A few models have few different combinations; many models, or weights
+    that all differ, have about as many as there are rows.
+
+    Attributes
+    ----------
+    wrong : ndarray of shape (n_groups, n_models)
+        Wrong labels of each row of a group under each model, in increasing order.
+    counts : ndarray of shape (n_groups,)
+        Rows of each group.
+    weights : ndarray of shape (n_groups,)
+        The sample weight of each such row.
+
+    Examples
+    --------
+    >>> y_true = np.array([[1, 0], [0, 1], [1, 1]])
+    >>> batch = JointErrors.from_checked(y_true, [1 - y_true, np.ones((3, 2), dtype=int)], None)
+    >>> batch.wrong, batch.counts
+    (array([[2, 0], [2, 1]]), array([1, 2]))
+    >>> (batch + batch).counts
+    array([2, 4])
+    """
+
+    wrong: np.ndarray
+    counts: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def from_checked(cls, true: Labels, predictions: Iterable[Labels], weights: np.ndarray | None) -> "JointErrors":
+        """The groups of rows of checked matrices of hard labels."""
+        wrong = np.column_stack([_wrong_labels(true, pred) for pred in predictions])
+        n_rows = len(wrong)
+        return _grouped(wrong, np.ones(n_rows, dtype=np.int64), np.ones(n_rows) if weights is None else weights)
+
+    def __add__(self, other: "JointErrors") -> "JointErrors":
+        pairs = ((self.wrong, other.wrong), (self.counts, other.counts), (self.weights, other.weights))
+        return _grouped(*(np.concatenate(pair) for pair in pairs))
+
+    def __len__(self) -> int:
+        """The number of groups."""
+        return len(self.counts)
+
+
+def _wrong_labels(true: Labels, pred: Labels) -> np.ndarray:
+    return np.concatenate([block.wrong for block in error_blocks(true, pred)])
+
+
+def _grouped(wrong: np.ndarray, counts: np.ndarray, weights: np.ndarray) -> JointErrors:
+    keys = list(wrong.T)
+    if (weights != weights[0]).any():
+        keys.append(np.unique(weights, return_inverse=True)[1])
+    codes, n_codes = np.zeros(len(wrong), dtype=np.int64), 1
+    for key in keys:
+        n_values = int(key.max()) + 1
+        if n_codes * n_values > MOST_CODES:  # no more codes than there are rows
+            codes = np.unique(codes, return_inverse=True)[1]
+            n_codes = len(wrong)
+        codes, n_codes = codes * n_values + key, n_codes * n_values
+    _, first, group = np.unique(codes, return_index=True, return_inverse=True)
+    totals = np.zeros(len(first), dtype=np.int64)
+    np.add.at(totals, group, counts)
+    return JointErrors(wrong[first], totals, weights[first])

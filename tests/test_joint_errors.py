@@ -1,0 +1,40 @@
+"""Rows grouped by their errors under several models: counted as a plain loop would, and added up."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from choral.profiles import joint_errors
+from choral.profiles.joint_errors import JointErrors
+
+
+def count_slowly(true, predictions, weights):
+    errors = [(true != pred).sum(axis=1) for pred in predictions]
+    return Counter(zip(*(column.tolist() for column in errors), weights.tolist(), strict=True))
+
+
+def as_counter(joint):
+    keys = zip(*joint.wrong.T.tolist(), joint.weights.tolist(), strict=True)
+    return dict(zip(keys, joint.counts.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("weights", [np.ones(60), np.arange(60) % 3 / 2])
+@pytest.mark.parametrize("most_codes", [joint_errors.MOST_CODES, 100])
+@pytest.mark.parametrize("n_models", [1, 4])
+def test_groups_are_those_of_a_loop(monkeypatch, weights, most_codes, n_models):
+    monkeypatch.setattr(joint_errors, "MOST_CODES", most_codes)  # codes are made anew before they overflow
+    rng = np.random.default_rng(n_models)
+    true, *predictions = rng.integers(2, size=(1 + n_models, 60, 3))
+    joint = JointErrors.from_checked(true, predictions, weights)
+    assert as_counter(joint) == count_slowly(true, predictions, weights)
+    keys = np.column_stack([joint.wrong, joint.weights]).tolist()
+    assert keys == sorted(keys)  # so that a bootstrap draws the same, whatever the parts were
+    parts = [
+        JointErrors.from_checked(true[rows], [pred[rows] for pred in predictions], weights[rows])
+        for rows in (slice(0, 25), slice(25, 60))
+    ]
+    total = parts[0] + parts[1]
+    assert len(total) == len(joint)
+    for name in ("wrong", "counts", "weights"):
+        np.testing.assert_array_equal(getattr(total, name), getattr(joint, name))
