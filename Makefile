@@ -4,9 +4,10 @@ VENV ?= .venv
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN = $(VENV)/bin
+TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test test-core test-lowest lint format bench paper published tailored figures clean help
+.PHONY: demo test with-torch test-core test-lowest lint format bench paper published tailored networks figures clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -16,6 +17,10 @@ demo: $(VENV)/installed-cli,plot,report ## a quick study on embedded data: table
 
 test: $(VENV)/installed-test ## run the whole test suite, doctests and the README's examples
 	$(BIN)/python -m pytest $(PARALLEL)
+
+with-torch: $(VENV)/installed-test ## put PyTorch and its friends into the environment: `make test` tests choral.nn then too
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(strip $(TORCH))"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[torch-test]"
 
 test-core: $(VENV)/installed-core-test ## run the tests that need no extras (use a VENV of its own)
 	$(BIN)/python -m pytest $(PARALLEL)
@@ -37,12 +42,12 @@ format: $(VENV)/installed-dev ## put the code into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/installed-cli,plot ## speed, as ratios measured in one run, and the quality of searches
+bench: $(VENV)/installed-cli,plot,dask ## speed, as ratios measured in one run, and the quality of searches
 	$(BIN)/python benchmarks/core.py && $(BIN)/python benchmarks/decisions.py
-	$(BIN)/python benchmarks/datasets.py && $(BIN)/python benchmarks/learners.py && $(BIN)/python benchmarks/study.py
+	$(BIN)/python benchmarks/large.py && $(BIN)/python benchmarks/datasets.py && $(BIN)/python benchmarks/learners.py && $(BIN)/python benchmarks/study.py
 
 # The data sets are taken from ../shared where they are there, else from CHORAL_DATA or the user's data folder.
-paper published tailored: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))
+paper published tailored networks: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))
 paper: $(VENV)/installed-cli,plot,report,data ## the study of the paper: nine data sets, nine learners, 20 to 40 minutes
 	$(BIN)/choral study paper --out study-paper
 
@@ -53,6 +58,9 @@ published: $(VENV)/installed-cli,plot,report,data ## the same with the published
 tailored: ## learners made for these losses, each beside the best of all others (makes .venv-boomer)
 	$(MAKE) VENV=.venv-boomer .venv-boomer/installed-cli,plot,report,data,boomer
 	.venv-boomer/bin/choral study tailored --out study-tailored
+
+networks: with-torch ## which loss to train a network with: three data sets, ten folds, half an hour; writes docs/networks.md
+	$(BIN)/python scripts/network_study.py && $(BIN)/python scripts/network_page.py
 
 figures: $(VENV)/installed-cli,plot ## draw the README's figures anew, and write the files of its example
 	$(BIN)/python scripts/figures.py && $(BIN)/python scripts/examples.py

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,11 @@ from hypothesis import HealthCheck, settings
 
 # The same examples on every run: a failure that comes and goes helps nobody (say --hypothesis-seed for others).
 settings.register_profile(
-    "choral", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+    "choral",
+    deadline=None,
+    derandomize=True,
+    max_examples=int(os.environ.get("CHORAL_EXAMPLES", "60")),
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("choral")
 
@@ -20,7 +25,21 @@ SHARED = Path(__file__).parents[2] / "shared"
 
 
 def pytest_configure():
-    """A shell starts jobs in the background deaf to Ctrl-C, and so would be whatever the tests start and interrupt."""
+    """A shell starts jobs in the background deaf to Ctrl-C, and so would be whatever the tests start and interrupt.
+
+    Tests of choral.nn are skipped without PyTorch and its friends, but must run in CI.
+    """
+    if os.environ.get("CHORAL_REQUIRE_TORCH"):
+        for module in (
+            "torch",
+            "torchmetrics",
+            "triton",
+            "array_api_strict",
+            "lightning",
+            "transformers",
+            "accelerate",
+        ):
+            import_module(module)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
