@@ -40,10 +40,10 @@ def thirty_labels():
     return LabelDistribution(labelsets, rng.dirichlet(np.full(40, 0.5)))
 
 
-def unproven(risks, bounds):
+def unproven(risks, bounds, array=np.array):
     """Optimal predictions of no label at all, two labels and some instances; risks by parameter and instance."""
-    labels = np.zeros((len(risks[0]), 2))
-    pairs = zip(np.array(risks), np.array(bounds), strict=True)
+    labels = array(np.zeros((len(risks[0]), 2)))
+    pairs = zip(array(risks), array(bounds), strict=True)
     decisions = tuple(Decision(labels, risk, risk == bound, bound) for risk, bound in pairs)
     return BayesCurve("binomial", np.arange(1, len(risks) + 1), decisions)
 
@@ -134,6 +134,17 @@ def test_a_shade_reaches_from_the_best_found_down_to_the_bound(plt):
     assert at_the_end.min() == pytest.approx(0.4)  # of 0.1 and 0.7
     assert at_the_end.max() == pytest.approx(0.6)
     assert {"best found", BOUNDS} <= set(texts(display.ax_))
+
+
+def test_the_shade_of_tensors_is_drawn_as_well(plt):
+    torch = pytest.importorskip("torch")
+
+    def with_gradients(values):  # like one on a device, this is no array that NumPy reads by itself
+        return torch.tensor(values, requires_grad=True)
+
+    optimal = unproven(risks=[[0.2, 0.4], [0.5, 0.7]], bounds=[[0.2, 0.4], [0.1, 0.7]], array=with_gradients)
+    (shade,) = DecisionDisplay(optimal, []).plot().ax_.collections
+    assert {0.4, 0.6} <= set(shade.get_paths()[0].vertices[:, 1].round(6))
 
 
 def test_what_is_proven_has_no_shade(plt, photo):

@@ -247,6 +247,8 @@ def test_bad_questions_are_refused(distribution):
         distribution.expected_loss([[0, 1]], HammingMeasure())
     with pytest.raises(ValueError, match=r"candidates must be binary, 0 or 1; candidates\[0, 1\] is 0.5"):
         distribution.expected_loss([[0, 0.5, 1]], HammingMeasure())
+    with pytest.raises(ValueError, match=r"candidates must be binary, 0 or 1; candidates\[0, 1\] is nan"):
+        distribution.expected_loss([[0, np.nan, 1]], HammingMeasure())
     with pytest.raises(ValueError, match="predictions must have a row for each of 2 instances; got 3"):
         distribution.risk(np.zeros((3, 3)), HammingMeasure())
     with pytest.raises(TypeError, match=r"measure must be one of choral.measures; got 'hamming'"):

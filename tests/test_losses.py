@@ -354,6 +354,10 @@ def test_sample_weight_is_the_number_of_copies_of_a_row():
 
 # What is refused, and how.
 
+NAN_HINT = (
+    "y_true must be binary, 0 or 1 (for nan, a missing label, see ObservedProfile and loss_curve); y_true[0, 1] is nan."
+)
+
 
 @pytest.mark.parametrize(
     "y_true, y_pred, message",
@@ -376,7 +380,7 @@ def test_sample_weight_is_the_number_of_copies_of_a_row():
         ([[0, 1], [0, 2]], [[0, 1], [0, 1]], "y_true must be binary, 0 or 1; y_true[1, 1] is 2."),
         ([[0, 1], [-1, 0]], [[0, 1], [0, 1]], "y_true[1, 0] is -1."),
         ([[0, 0.5]], [[0, 1]], "y_true must be binary, 0 or 1; y_true[0, 1] is 0.5."),
-        ([[0, np.nan]], [[0, 1]], "y_true[0, 1] is nan."),
+        ([[0, np.nan]], [[0, 1]], NAN_HINT),
         ([[0, 1]], [[0.2, 1.5]], "y_pred must lie in [0, 1]; y_pred[0, 1] is 1.5."),
         ([[0, 1]], [[np.nan, 0.5]], "y_pred must lie in [0, 1]; y_pred[0, 0] is nan."),
         ([[0, 1]], [[-0.1, 0.5]], "y_pred[0, 0] is -0.1."),
@@ -389,6 +393,7 @@ def test_sample_weight_is_the_number_of_copies_of_a_row():
         (np.array([[0, "1"]], dtype=object), [[0, 1]], "y_true must hold numbers or booleans; y_true[0, 1] is '1'"),
         (np.ma.masked_equal([[0, 1]], 0), [[0, 1]], "y_true must not be masked"),
         (sp.csr_matrix([[0, 2]]), sp.csr_matrix([[0, 1]]), "y_true must be binary, 0 or 1; y_true[0, 1] is 2."),
+        (sp.csr_matrix([[0, np.nan]]), sp.csr_matrix([[0, 1]]), NAN_HINT),
         (sp.csr_matrix([[0, 0], [1, 0]]), sp.csr_matrix([[0, 0], [0, 1.5]]), "y_pred[1, 1] is 1.5."),
         (sp.csr_matrix([[0, 1]]), sp.csr_matrix([[0, np.nan]]), "y_pred[0, 1] is nan."),
         (sp.csr_matrix([[0, 1]]), [[0, np.nan]], "y_pred[0, 1] is nan."),

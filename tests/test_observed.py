@@ -25,6 +25,9 @@ from choral import (
     SubsetMeasure,
     loss_curve,
 )
+from choral.measures.families import BINOMIAL
+from choral.profiles.observing import KnownLabels
+from choral.row_losses import row_losses
 from definitions import choquet_by_levels, worth_of
 
 NAN = float("nan")
@@ -441,3 +444,64 @@ def test_a_dict_with_too_little_is_refused():
         ObservedProfile.from_dict({"n_labels": 2})
     with pytest.raises(ValueError, match="got nothing."):
         ObservedProfile.from_dict({})
+
+
+def random_labels(rng, form):
+    y_true = np.where(rng.random((60, 5)) < 0.3, NAN, rng.random((60, 5)) < 0.4)
+    y_true[:3], y_true[3:, 0] = NAN, 1
+    y_pred = rng.random((2, 60, 5))
+    y_pred = y_pred if form == "scores" else (y_pred < 0.4).astype(float)
+    return y_true, {"a": y_pred[0], "b": np.where(np.isnan(y_true), 7, y_pred[1])}
+
+
+@pytest.mark.parametrize("family", ["binomial", "polynomial"])
+@pytest.mark.parametrize("matrix", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("form", ["hard", "scores"])
+def test_an_evaluation_is_of_observed_labels(form, matrix, family):
+    y_true, predictions = random_labels(np.random.default_rng(5), form)
+    weight = np.random.default_rng(6).random(60)
+    given_true, given_pred = matrix(y_true), {name: matrix(y_pred) for name, y_pred in predictions.items()}
+    evaluation = choral.evaluate(given_true, given_pred, family=family, sample_weight=weight, n_bootstrap=2000)
+    assert (evaluation.n_rows, evaluation.n_unobserved) == (57, 3)
+    assert evaluation.to_dict()["n_unobserved"] == 3
+    for name, y_pred in {**predictions, evaluation.baseline: np.zeros((60, 5))}.items():
+        profile = ObservedProfile.from_predictions(given_true, matrix(y_pred), sample_weight=weight)
+        assert evaluation.profiles[name] == profile
+        assert evaluation.curves[name] == profile.curve(family, name=name)
+    losses = np.array([curve.losses for curve in evaluation.curves.values()])
+    np.testing.assert_allclose(evaluation.samples.mean(axis=0), losses, atol=0.006)
+
+
+@pytest.mark.parametrize("form", ["hard", "scores"])
+def test_labels_that_nobody_observed_change_nothing(form):
+    y_true, predictions = random_labels(np.random.default_rng(7), form)
+    y_true, predictions["b"] = np.nan_to_num(y_true, nan=1), predictions["b"].clip(0, 1)
+    before = choral.evaluate(y_true, predictions)
+    observed = np.repeat([[True, False]], [5, 2], axis=1) & np.ones((60, 1), dtype=bool)
+    wider = {name: np.hstack([y_pred, np.full((60, 2), NAN)]) for name, y_pred in predictions.items()}
+    after = choral.evaluate(np.hstack([y_true, y_true[:, :2]]), wider, observed=observed, parameters=[1, 2, 3, 4, 5])
+    np.testing.assert_allclose(after.samples, before.samples, rtol=1e-14)
+    for name, curve in before.curves.items():
+        np.testing.assert_allclose(after.curves[name].losses, curve.losses, rtol=1e-14)
+
+
+@pytest.mark.parametrize("threshold", [0.5, -1])
+def test_a_threshold_does_not_look_at_missing_labels_either(threshold):
+    y_true, predictions = random_labels(np.random.default_rng(8), "scores")
+    predictions["b"] = np.where(np.isnan(y_true), NAN, predictions["b"])
+    evaluation = choral.evaluate(y_true, predictions, threshold=threshold, n_bootstrap=0)
+    hard = np.where(predictions["a"] >= threshold, 1, 0)
+    assert evaluation.profiles["a"] == ObservedProfile.from_predictions(y_true, hard)
+    assert evaluation.profiles["b"].is_hard
+
+
+@pytest.mark.parametrize("matrix", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("form", ["hard", "scores"])
+def test_row_losses_are_those_of_single_rows(form, matrix):
+    y_true, predictions = random_labels(np.random.default_rng(9), form)
+    known = KnownLabels(matrix(y_true), None)
+    parts = known.part(matrix(y_true)), known.part(matrix(predictions["b"]))
+    rows = row_losses(*(part[:] for part in parts), BINOMIAL, np.arange(1, 6), known.counts)
+    for true, pred, losses in zip(y_true[3:], predictions["b"][3:], rows[3:], strict=True):
+        profile = ObservedProfile.from_predictions([true], [pred])
+        np.testing.assert_allclose(losses, profile.losses("binomial"), atol=1e-15)

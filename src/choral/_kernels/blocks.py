@@ -50,7 +50,14 @@ def all_binary(block: np.ndarray) -> bool:
 def check_binary(name: str, block: np.ndarray, first_row: int) -> None:
     """Refuse true labels other than 0 and 1."""
     if not all_binary(block):
-        refuse_where(f"{name} must be binary, 0 or 1", name, block, ~((block == 0) | (block == 1)), first_row)
+        refuse_where(binary_rule(name, block), name, block, ~((block == 0) | (block == 1)), first_row)
+
+
+def binary_rule(name: str, values: np.ndarray) -> str:
+    """What labels must be, and where to go with true labels that are missing."""
+    rule = f"{name} must be binary, 0 or 1"
+    missing = name == "y_true" and np.isnan(values).any()  # learners and decisions have no use for missing labels
+    return f"{rule} (for nan, a missing label, see ObservedProfile and loss_curve)" if missing else rule
 
 
 def check_unit_interval(name: str, block: np.ndarray, first_row: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.blocks import ErrorBlock, all_binary
+from choral._kernels.blocks import ErrorBlock, all_binary, binary_rule
 from choral._validation import refuse_entry_where
 
 BLOCK_ENTRIES = 1 << 18  # sorting their errors takes 100 bytes an entry
@@ -49,7 +49,7 @@ def _row_view(matrix: sp.csr_matrix, rows: slice) -> sp.csr_matrix:
 def _check_binary(name: str, block: sp.csr_matrix, first_row: int) -> None:
     if not all_binary(block.data):
         wrong = ~((block.data == 0) | (block.data == 1))
-        refuse_entry_where(f"{name} must be binary, 0 or 1", name, block, wrong, first_row)
+        refuse_entry_where(binary_rule(name, block.data), name, block, wrong, first_row)
 
 
 def _check_scores(name: str, block: sp.csr_matrix, first_row: int) -> bool:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from choral._kernels.arrays import is_foreign, to_host
 from choral._optional import require
 from choral.curves import LossCurve
 from choral.decisions import BayesCurve, Distribution, bayes_curve, expected_curve
@@ -155,7 +156,9 @@ class DecisionDisplay:
         """What the optimum lies between, unless all is proven."""
         if self.optimal.exact.all():
             return None
-        return self.optimal.lower_bound.mean(axis=1), self.optimal.risk.mean(axis=1)
+        lower = self.optimal.lower_bound
+        lower = to_host(lower) if is_foreign(lower) else lower
+        return lower.mean(axis=1), self.optimal.curve().losses
 
     def _key_to_bounds(self) -> Keys:
         if self.optimal.exact.all():

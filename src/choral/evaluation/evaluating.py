@@ -7,13 +7,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._kernels.pairs import is_hard
-from choral._validation import Labels, check_columns, check_count, check_labels, check_matrix, check_sample_weight
+from choral._validation import Labels, check_columns, check_count, check_labels, check_sample_weight
 from choral.evaluation.result import BASELINE, Evaluation
 from choral.evaluation.rows import Progress, rows_of_groups, rows_one_by_one, tell_nobody
 from choral.evaluation.summaries import make_evaluation
 from choral.measures.families import get_family
-from choral.profiles import ErrorProfile, name_in_messages, profiles_by_name
+from choral.profiles import ErrorProfile, ObservedProfile, name_in_messages, profiles_by_name
 from choral.profiles.joint_errors import JointErrors
+from choral.profiles.observing import KnownLabels, check_truth, some_missing, with_nan
+from choral.profiles.several import observed_profiles_by_name
 from choral.scores import check_scores, check_threshold, harden_checked
 
 
@@ -25,6 +27,7 @@ def evaluate(
     family: str = "binomial",
     parameters: Any = None,
     threshold: float | None = None,
+    observed: Any = None,
     sample_weight: Any = None,
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
@@ -36,7 +39,8 @@ def evaluate(
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        True labels, 0 or 1.
+        True labels, 0 or 1; nan where a label is missing: rows are judged by their observed labels, those with none
+        are left out and counted (see `ObservedProfile`).
     predictions : mapping from name to array-like or sparse matrix of shape (n_samples, n_labels)
         Predicted labels, or scores in [0, 1]. Hard and soft predictions are different yardsticks (hedging pays for
         scores): a `MixedPredictionsWarning` says so where both come together.
@@ -45,6 +49,8 @@ def evaluate(
         Increasing values of k or alpha; see `loss_curve` for the default.
     threshold : float, optional
         Makes scores hard: 1 where a score is at least the threshold. Hard predictions stay as they are.
+    observed : array-like or sparse matrix of booleans of shape (n_samples, n_labels), optional
+        True where a label is known.
     sample_weight : array-like of shape (n_samples,), optional
     n_bootstrap : int
         Paired bootstrap samples for the intervals of the differences to the best; 0 leaves them out.
@@ -80,7 +86,8 @@ def evaluate(
         raise ValueError(f"confidence must lie between 0 and 1; got {confidence}.")
     threshold = None if threshold is None else check_threshold(threshold)
     n_bootstrap = check_count("n_bootstrap", n_bootstrap, least=0)
-    true = check_matrix("y_true", y_true)
+    true, mask = check_truth(y_true, observed)
+    known = some_missing(true, mask)
     weights = check_sample_weight(sample_weight, true.shape[0])
     grid = get_family(family).parameters(parameters, true.shape[1])
     progress = progress or tell_nobody
@@ -88,16 +95,23 @@ def evaluate(
     matrices = {}
     for name, y_pred in predictions.items():
         check_columns(y_true, y_pred, name_in_messages(name))  # frames: true is an array by now
-        matrices[name] = prepare(true, y_pred, threshold, name_in_messages(name))
-    profiles = profiles_by_name(true, matrices, weights, progress)
-    matrices[BASELINE] = no_labels(true)
-    profiles[BASELINE] = ErrorProfile.from_predictions(true, matrices[BASELINE], weights)
+        matrices[name] = prepare(true, with_nan(y_pred), threshold, name_in_messages(name), known)
+    n_observed = None
+    if known is None:
+        profiles = profiles_by_name(true, matrices, weights, progress)
+        matrices[BASELINE] = no_labels(true)
+        profiles[BASELINE] = ErrorProfile.from_predictions(true, matrices[BASELINE], weights)
+    else:
+        profiles = observed_profiles_by_name(true, matrices, mask, weights, progress)
+        profiles[BASELINE] = ObservedProfile.from_checked(true, no_labels(true), mask, weights)
+        true, matrices[BASELINE], n_observed = known.part(true), known.part(no_labels(true)), known.counts
+        weights = np.where(n_observed > 0, 1.0 if weights is None else weights, 0.0)  # leaves these rows out
     rows = None
     if n_bootstrap and all(profile.is_hard for profile in profiles.values()):
-        joint = JointErrors.from_checked(true, matrices.values(), weights)
+        joint = JointErrors.from_checked(true, matrices.values(), weights, n_observed)
         rows = rows_of_groups(joint, true.shape[1], get_family(family), grid, n_bootstrap, progress)
     elif n_bootstrap:
-        rows = rows_one_by_one(true, matrices, weights, get_family(family), grid, n_bootstrap, progress)
+        rows = rows_one_by_one(true, matrices, weights, n_observed, get_family(family), grid, n_bootstrap, progress)
     return make_evaluation(profiles, family, grid, rows, n_bootstrap, confidence, random_state)
 
 
@@ -112,9 +126,11 @@ def no_labels(true: Labels) -> Labels:
     return sp.csr_array(true.shape, dtype=np.uint8)
 
 
-def prepare(true: Labels, y_pred: Any, threshold: float | None, name: str) -> Labels:
-    """Predictions of a checked shape, made hard where asked for."""
+def prepare(true: Labels, y_pred: Any, threshold: float | None, name: str, known: KnownLabels | None = None) -> Labels:
+    """Predictions of a checked shape, of known labels alone where others are missing, made hard where asked for."""
     _, matrix = check_labels(true, y_pred, pred_name=name)
-    if threshold is None or is_hard(matrix):
-        return matrix
-    return harden_checked(check_scores(name, matrix), threshold)
+    part = matrix if known is None else known.part(matrix)
+    if threshold is None or is_hard(part):
+        return part
+    hard = harden_checked(check_scores(name, part[:]), threshold)
+    return hard if known is None else known.part(hard)

@@ -1,5 +1,6 @@
 """What an evaluation found: curves of all models and of a baseline, and who is best where."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 from choral.curves import LossCurve
 from choral.measures.base import ROUNDING
 from choral.measures.families import Family, get_family
-from choral.profiles import ErrorProfile
+from choral.profiles import ErrorProfile, ObservedProfile
 from choral.stats import Band, bootstrap_band
 
 BASELINE = "all irrelevant"
@@ -39,7 +40,7 @@ class Evaluation:
     family : str
         ``"binomial"`` or ``"polynomial"``.
     parameters : ndarray of shape (n_points,)
-    profiles : dict from name to ErrorProfile
+    profiles : dict from name to ErrorProfile, or to ObservedProfile where labels are missing
         Models in the order given, then the baseline.
     curves : dict from name to LossCurve
         Likewise.
@@ -54,7 +55,7 @@ class Evaluation:
 
     family: str
     parameters: np.ndarray
-    profiles: dict[str, ErrorProfile]
+    profiles: Mapping[str, ErrorProfile | ObservedProfile]
     curves: dict[str, LossCurve]
     differences: dict[str, Difference] | None
     confidence: float
@@ -73,6 +74,12 @@ class Evaluation:
     @property
     def n_rows(self) -> int:
         return self.profiles[self.baseline].n_rows
+
+    @property
+    def n_unobserved(self) -> int:
+        """Rows that were left out, since none of their labels was observed."""
+        profile = self.profiles[self.baseline]
+        return profile.n_unobserved if isinstance(profile, ObservedProfile) else 0
 
     @property
     def best(self) -> tuple[str, ...]:
@@ -110,6 +117,7 @@ class Evaluation:
         return {
             "family": self.family,
             "n_rows": self.n_rows,
+            "n_unobserved": self.n_unobserved,
             "n_labels": self.n_labels,
             "parameters": plain_numbers(self.parameters),
             "best": list(self.best),

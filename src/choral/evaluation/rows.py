@@ -22,9 +22,9 @@ def rows_of_groups(
     joint: JointErrors, n_labels: int, family: Family, grid: np.ndarray, n_bootstrap: int, progress: Progress
 ) -> Iterator[Rows]:
     """Losses of every group of rows alike under every model and parameter, some groups at a time."""
-    seen, wrong = np.unique(joint.wrong, return_inverse=True)
-    tables = family.table("deficits", grid, n_labels, int(seen[-1]))
-    by_errors = np.vstack([table[:, seen] for table in tables]).T
+    codes = joint.n_observed[:, np.newaxis] * (n_labels + 1) + joint.wrong
+    seen, wrong = np.unique(codes, return_inverse=True)
+    by_errors = _losses_by(*np.divmod(seen, n_labels + 1), family, grid)
     n_models = joint.wrong.shape[1]
     wrong = wrong.reshape(len(joint), n_models)
     for block in row_slices((len(joint), max(n_bootstrap, n_models * len(grid))), itemsize=1):
@@ -33,10 +33,21 @@ def rows_of_groups(
         progress(block.stop, len(joint), "bootstrap")
 
 
+def _losses_by(n_observed: np.ndarray, wrong: np.ndarray, family: Family, grid: np.ndarray) -> np.ndarray:
+    """The losses of rows with some numbers of known and of wrong labels; 0 where none is known."""
+    losses = np.zeros((len(wrong), len(grid)))
+    for number in np.unique(n_observed[n_observed > 0]).tolist():
+        some = n_observed == number
+        tables = family.table("deficits", family.fitting(grid, number), number, int(wrong[some].max()))
+        losses[some] = np.vstack([table[:, wrong[some]] for table in tables]).T
+    return losses
+
+
 def rows_one_by_one(
     true: Labels,
     matrices: dict[str, Labels],
     weights: np.ndarray | None,
+    n_observed: np.ndarray | None,
     family: Family,
     grid: np.ndarray,
     n_bootstrap: int,
@@ -46,7 +57,10 @@ def rows_one_by_one(
     n_rows = true.shape[0]
     counts = np.ones(n_rows, dtype=np.int64)
     weights = np.ones(n_rows) if weights is None else weights
+    n_observed = np.full(n_rows, true.shape[1]) if n_observed is None else n_observed
     for block in row_slices((n_rows, max(n_bootstrap, len(matrices) * len(grid))), itemsize=1):
-        losses = [row_losses(true[block], matrix[block], family, grid) for matrix in matrices.values()]
+        losses = [
+            row_losses(true[block], matrix[block], family, grid, n_observed[block]) for matrix in matrices.values()
+        ]
         yield Rows(np.hstack(losses), counts[block], weights[block])
         progress(block.stop, n_rows, "bootstrap")

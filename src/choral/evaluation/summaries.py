@@ -1,6 +1,6 @@
 """An evaluation from summaries of predictions, wherever these came from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from choral.curves import LossCurve
 from choral.evaluation.result import BASELINE, Difference, Evaluation, first_best
 from choral.evaluation.rows import Progress, rows_of_groups, tell_nobody
 from choral.measures.families import get_family
-from choral.profiles import ErrorProfile
+from choral.profiles import ErrorProfile, ObservedProfile
 from choral.profiles.joint_errors import JointErrors
 from choral.stats import Rows, bootstrap_band, bootstrap_means
 
@@ -40,7 +40,7 @@ def evaluate_summaries(
 
 @np.errstate(under="ignore")
 def make_evaluation(
-    profiles: dict[str, ErrorProfile],
+    profiles: Mapping[str, ErrorProfile | ObservedProfile],
     family: str,
     grid: np.ndarray,
     rows: Iterator[Rows] | None,

@@ -41,6 +41,7 @@ class Family:
     check_parameters: Callable[[np.ndarray, int], np.ndarray]
     position: Callable[[np.ndarray, int], np.ndarray]  # parameter -> x in [0, 1]
     parameter_at: Callable[[np.ndarray, int], np.ndarray]  # and back
+    fitting: Callable[[np.ndarray, int], np.ndarray]  # parameters on so many labels: more than all cannot be drawn
 
     def parameters(self, parameters: Any, n_labels: int) -> np.ndarray:
         """The parameters of a curve: checked, or the default grid for None."""
@@ -86,6 +87,7 @@ BINOMIAL = Family(
     check_parameters=_check_ks,
     position=lambda ks, n_labels: (np.asarray(ks) - 1) / max(n_labels - 1, 1),
     parameter_at=lambda x, n_labels: 1 + np.asarray(x) * (n_labels - 1),
+    fitting=np.minimum,
 )
 
 POLYNOMIAL = Family(
@@ -98,6 +100,7 @@ POLYNOMIAL = Family(
     check_parameters=_check_alphas,
     position=lambda alphas, n_labels: np.log(alphas) / np.log(LARGEST_ALPHA),
     parameter_at=lambda x, n_labels: LARGEST_ALPHA ** np.asarray(x),
+    fitting=lambda alphas, n_labels: alphas,
 )
 
 FAMILIES = {family.name: family for family in (BINOMIAL, POLYNOMIAL)}

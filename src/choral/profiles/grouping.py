@@ -50,14 +50,14 @@ def totals_by_observed(
     groups: dict[int, GroupTotals] = {}
     for rows, n_observed, wrong, errors in observed_blocks(y_true, y_pred, mask, pred_name):
         parts = (wrong, errors, None if weights is None else weights[rows])
-        for some in _rows_by_number(n_observed):
+        for some in rows_by_number(n_observed):
             number = int(n_observed[some[0]])
             group = groups.setdefault(number, GroupTotals(number))
             group.add(some.size, *(None if part is None else part[some] for part in parts))
     return groups
 
 
-def _rows_by_number(n_observed: np.ndarray) -> list[np.ndarray]:
+def rows_by_number(n_observed: np.ndarray) -> list[np.ndarray]:
     """Rows with the same number of observed labels together."""
     order = np.argsort(n_observed, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(n_observed[order])) + 1)

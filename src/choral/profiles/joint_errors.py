@@ -13,7 +13,7 @@ MOST_CODES = 1 << 62  # that an integer tells apart
 
 @dataclass(frozen=True, eq=False)
 class JointErrors:
-    """Rows alike in the number of wrong labels under each model, and in weight, once with their number.
+    """Rows alike in the numbers of wrong labels under each model and of known labels, and in weight, with their number.
 
     Those of two batches add up as profiles do. A few models have few different combinations; many models, or weights
     that all differ, have about as many as there are rows.
@@ -26,6 +26,8 @@ class JointErrors:
         Rows of each group.
     weights : ndarray of shape (n_groups,)
         The sample weight of each such row.
+    n_observed : ndarray of shape (n_groups,)
+        Known labels of each such row.
 
     Examples
     --------
@@ -40,17 +42,26 @@ class JointErrors:
     wrong: np.ndarray
     counts: np.ndarray
     weights: np.ndarray
+    n_observed: np.ndarray
 
     @classmethod
-    def from_checked(cls, true: Labels, predictions: Iterable[Labels], weights: np.ndarray | None) -> "JointErrors":
-        """The groups of rows of checked matrices of hard labels."""
+    def from_checked(
+        cls,
+        true: Labels,
+        predictions: Iterable[Labels],
+        weights: np.ndarray | None,
+        n_observed: np.ndarray | None = None,
+    ) -> "JointErrors":
+        """The groups of rows of checked matrices of hard labels, all of them known unless their numbers are given."""
         wrong = np.column_stack([_wrong_labels(true, pred) for pred in predictions])
         n_rows = len(wrong)
-        return _grouped(wrong, np.ones(n_rows, dtype=np.int64), np.ones(n_rows) if weights is None else weights)
+        weights = np.ones(n_rows) if weights is None else weights
+        n_observed = np.full(n_rows, true.shape[1]) if n_observed is None else n_observed
+        return _grouped(wrong, np.ones(n_rows, dtype=np.int64), weights, n_observed)
 
     def __add__(self, other: "JointErrors") -> "JointErrors":
-        pairs = ((self.wrong, other.wrong), (self.counts, other.counts), (self.weights, other.weights))
-        return _grouped(*(np.concatenate(pair) for pair in pairs))
+        names = ("wrong", "counts", "weights", "n_observed")
+        return _grouped(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
     def __len__(self) -> int:
         """The number of groups."""
@@ -61,8 +72,10 @@ def _wrong_labels(true: Labels, pred: Labels) -> np.ndarray:
     return np.concatenate([block.wrong for block in error_blocks(true, pred)])
 
 
-def _grouped(wrong: np.ndarray, counts: np.ndarray, weights: np.ndarray) -> JointErrors:
+def _grouped(wrong: np.ndarray, counts: np.ndarray, weights: np.ndarray, n_observed: np.ndarray) -> JointErrors:
     keys = list(wrong.T)
+    if (n_observed != n_observed[0]).any():
+        keys.append(n_observed)
     if (weights != weights[0]).any():
         keys.append(np.unique(weights, return_inverse=True)[1])
     codes, n_codes = np.zeros(len(wrong), dtype=np.int64), 1
@@ -75,4 +88,4 @@ def _grouped(wrong: np.ndarray, counts: np.ndarray, weights: np.ndarray) -> Join
     _, first, group = np.unique(codes, return_index=True, return_inverse=True)
     totals = np.zeros(len(first), dtype=np.int64)
     np.add.at(totals, group, counts)
-    return JointErrors(wrong[first], totals, weights[first])
+    return JointErrors(wrong[first], totals, weights[first], n_observed[first])

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from choral._validation import check_count, check_sample_weight
+from choral._validation import Labels, check_count, check_sample_weight
 from choral.curves import LossCurve
 from choral.measures import BinomialMeasure, CountingMeasure
 from choral.measures.families import get_family
 from choral.profiles.error_profile import ErrorProfile
 from choral.profiles.grouping import totals_by_observed
-from choral.profiles.observing import check_observed
+from choral.profiles.observing import Mask, check_observed
 
 MeasureOf = Callable[[int], CountingMeasure]
 
@@ -81,10 +81,16 @@ class ObservedProfile:
             How much each row counts.
         """
         true, pred, mask = check_observed(y_true, y_pred, observed, "y_pred")
-        weights = check_sample_weight(sample_weight, true.shape[0])
-        totals = totals_by_observed(true, pred, mask, weights, "y_pred")
+        return cls.from_checked(true, pred, mask, check_sample_weight(sample_weight, true.shape[0]))
+
+    @classmethod
+    def from_checked(
+        cls, y_true: Labels, y_pred: Labels, mask: Mask, weights: np.ndarray | None, pred_name: str = "y_pred"
+    ) -> "ObservedProfile":
+        """The profile of matrices, mask and weights that have passed `check_observed` and `check_sample_weight`."""
+        totals = totals_by_observed(y_true, y_pred, mask, weights, pred_name)
         hard = all(group.is_hard for group in totals.values())
-        profile = cls(true.shape[1])
+        profile = cls(y_true.shape[1])
         profile.n_unobserved = totals.pop(0).n_rows if 0 in totals else 0
         profile._parts = {number: _part(totals[number].to_dict(hard=hard)) for number in sorted(totals)}
         return profile
@@ -180,11 +186,11 @@ class ObservedProfile:
     @np.errstate(under="ignore")
     def losses(self, family: str, parameters: Any = None) -> np.ndarray:
         """Mean loss for every parameter of a family; the default grid for None."""
-        grid = get_family(family).parameters(parameters, self.n_labels)
+        of_family = get_family(family)
+        grid = of_family.parameters(parameters, self.n_labels)
         losses = []
         for part in self._weighty():
-            largest = part.n_labels if family == "binomial" else np.inf  # k > m: all m labels have to be right
-            fitting, places = np.unique(np.minimum(grid, largest), return_inverse=True)
+            fitting, places = np.unique(of_family.fitting(grid, part.n_labels), return_inverse=True)
             losses.append(part.losses(family, fitting)[places])
         return np.minimum(self._shares() @ losses, 1)
 

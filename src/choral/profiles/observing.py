@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._kernels.arrays import where_it_lies
-from choral._kernels.pairs import error_blocks
+from choral._kernels.pairs import error_blocks, row_slices
 from choral._kernels.row_counts import count_rows
-from choral._validation import Labels, check_columns, check_labels
+from choral._validation import Labels, check_columns, check_labels, check_matrix
 
 Mask = Any  # a boolean array or CSR matrix, True where a label is known; None where all are that are not nan
 
@@ -32,14 +32,20 @@ class ObservedBlock(NamedTuple):
 def check_observed(y_true: Any, y_pred: Any, observed: Any, pred_name: str) -> tuple[Labels, Labels, Mask]:
     """True labels and predictions as `check_labels` has them, and a mask of their shape."""
     check_columns(y_true, y_pred, pred_name)
-    true, pred = check_labels(_with_nan(y_true), _with_nan(y_pred), pred_name=pred_name)
+    true, mask = check_truth(y_true, observed)
+    return *check_labels(true, with_nan(y_pred), pred_name=pred_name), mask
+
+
+def check_truth(y_true: Any, observed: Any) -> tuple[Labels, Mask]:
+    """True labels, and a mask of their shape."""
+    true = check_matrix("y_true", with_nan(y_true))
     if observed is None:
-        return true, pred, None
+        return true, None
     check_columns(y_true, observed, "observed")
     _, mask = check_labels(true, where_it_lies(observed), pred_name="observed")
     if mask.dtype != bool:
         raise ValueError(f"observed must hold booleans, True where a label is known; got dtype {mask.dtype}.")
-    return true, pred, mask
+    return true, mask
 
 
 def observed_blocks(y_true: Labels, y_pred: Labels, mask: Mask, pred_name: str) -> Iterator[ObservedBlock]:
@@ -47,6 +53,14 @@ def observed_blocks(y_true: Labels, y_pred: Labels, mask: Mask, pred_name: str) 
     known = KnownLabels(y_true, mask)
     for rows, wrong, errors in error_blocks(known.part(y_true), known.part(y_pred), pred_name):
         yield ObservedBlock(rows, known.count(rows), wrong, errors)
+
+
+def some_missing(y_true: Labels, mask: Mask) -> "KnownLabels | None":
+    """Which labels are known, or None where all are."""
+    if mask is None and y_true.dtype.kind != "f":
+        return None
+    known = KnownLabels(y_true, mask)
+    return None if (known.counts == y_true.shape[1]).all() else known
 
 
 class KnownLabels:
@@ -73,6 +87,13 @@ class KnownLabels:
     def count(self, rows: slice) -> np.ndarray:
         """How many labels of each row are known."""
         return self._sparse_counts[rows] if sp.issparse(self._y_true) else count_rows(self[rows])
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How many labels of all rows are known."""
+        return np.concatenate(
+            [self.count(rows) for rows in row_slices(self._y_true.shape, self._y_true.dtype.itemsize)]
+        )
 
     def _block(self, rows: slice) -> np.ndarray:
         true, mask = _dense(self._y_true[rows]), None if self._mask is None else _dense(self._mask[rows])
@@ -101,6 +122,7 @@ class KnownPart:
     def __init__(self, matrix: Labels, known: KnownLabels):
         self.shape = matrix.shape
         self.dtype = matrix.dtype
+        self.itemsize = matrix.dtype.itemsize
         self._matrix = matrix
         self._known = known
         self._bits = np.empty((0, 0), dtype=np.int8)
@@ -119,7 +141,7 @@ class KnownPart:
         return bits.view(block.dtype)
 
 
-def _with_nan(labels: Any) -> Any:
+def with_nan(labels: Any) -> Any:
     """Labels in the memory of the host; of a frame, with nan for whatever pandas calls missing: NA is no number."""
     if not hasattr(labels, "isna"):
         return where_it_lies(labels)

@@ -4,11 +4,14 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from choral._kernels.arrays import foreign_one, where_it_lies
-from choral._validation import check_labels, check_matrix, check_sample_weight
+from choral._validation import Labels, check_labels, check_matrix, check_sample_weight
 from choral.curves import LossCurve
 from choral.profiles.error_profile import ErrorProfile
 from choral.profiles.observed import ObservedProfile
+from choral.profiles.observing import Mask
 
 
 class MixedPredictionsWarning(UserWarning):
@@ -69,9 +72,9 @@ def profiles_by_name(
     predictions: Mapping[str, Any],
     sample_weight: Any = None,
     progress: Callable[[int, int, str], None] = lambda done, total, what: None,
-) -> dict[str, ErrorProfile]:
+) -> dict[str, ErrorProfile | ObservedProfile]:
     """The profiles of several models; warns where hard labels and scores come together."""
-    profiles = {}
+    profiles: dict[str, ErrorProfile | ObservedProfile] = {}
     weights = check_sample_weight(sample_weight, check_matrix("y_true", y_true).shape[0])
     for done, (name, y_pred) in enumerate(predictions.items(), start=1):
         matrices = check_labels(y_true, y_pred, pred_name=name_in_messages(name))
@@ -81,7 +84,23 @@ def profiles_by_name(
     return profiles
 
 
-def warn_if_mixed(profiles: Mapping[str, ErrorProfile]) -> None:
+def observed_profiles_by_name(
+    y_true: Labels,
+    predictions: Mapping[str, Labels],
+    mask: Mask,
+    weights: np.ndarray | None,
+    progress: Callable[[int, int, str], None],
+) -> dict[str, ErrorProfile | ObservedProfile]:
+    """Likewise on the observed labels of matrices that have passed `check_observed`."""
+    profiles: dict[str, ErrorProfile | ObservedProfile] = {}
+    for done, (name, y_pred) in enumerate(predictions.items(), start=1):
+        profiles[name] = ObservedProfile.from_checked(y_true, y_pred, mask, weights, name_in_messages(name))
+        progress(done, len(predictions), "comparing labels")
+    warn_if_mixed(profiles)
+    return profiles
+
+
+def warn_if_mixed(profiles: Mapping[str, ErrorProfile | ObservedProfile]) -> None:
     """Warn where hard labels and scores come together."""
     soft = [name for name, profile in profiles.items() if not profile.is_hard]
     if soft and len(soft) < len(profiles):
