@@ -438,8 +438,10 @@ def test_two_libraries_are_refused():
         choral.hamming_loss(tensor, tensor, sample_weight=put("array_api_strict", np.ones(2)))
 
 
-def test_two_devices_are_refused():
+@pytest.mark.parametrize("view", [HOST_VIEW, lambda array: None], ids=["read by NumPy", "on a device"])
+def test_two_devices_are_refused(monkeypatch, view):
     torch = pytest.importorskip("torch")
+    monkeypatch.setattr(arrays, "host_view", view)
     with pytest.raises(ValueError, match="y_true and y_pred must be on one device; got cpu and meta."):
         choral.hamming_loss(torch.ones(2, 3), torch.ones(2, 3, device="meta"))
 

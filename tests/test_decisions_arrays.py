@@ -28,7 +28,7 @@ from choral import (
 from choral._kernels.arrays import to_host
 from choral._kernels.hadamard import hadamard_transform
 from choral.decisions import search as numpy_search
-from choral.decisions.arrays import closed_form, devices, search
+from choral.decisions.arrays import closed_form, devices, search, transform
 from choral.decisions.closed_form import has_closed_form
 from definitions import risks_by_enumeration
 from measure_zoo import KINDS
@@ -107,6 +107,17 @@ def test_transforms_of_many_labels(make, kind):
     distribution = LabelDistribution(rng.integers(2, size=(40, 12)), rng.dirichlet(np.ones(40), size=3))
     decision = bayes_optimal(on_device(make, distribution), measure, method="transform")
     assert_same_decision(decision, bayes_optimal(distribution, measure, method="transform"))
+
+
+@any_library
+def test_transforms_know_tiny_risks(make):
+    distribution = LabelDistribution(make(np.array([[0] * 8, [1] * 8])), [1, 1e-20])
+    assert to_host(bayes_optimal(distribution, SubsetMeasure(), method="transform").risk).tolist() == [1e-20]
+
+
+def test_short_keys_fit_into_32_bits():
+    n_labels = transform.SHORT_KEYS  # a key: the number of labels, then a bit for each
+    assert (n_labels << n_labels) + (1 << n_labels) <= 1 << 31
 
 
 @any_library
@@ -478,6 +489,21 @@ def test_one_library_one_device_double_precision():
     single = strict.asarray(ROWS, dtype=strict.float32, device=strict.Device("no_float64"))
     with pytest.raises(TypeError, match="need float64, which array_api_strict has not on .*no_float64"):
         LabelDistribution(LABELSETS, single)
+
+
+def test_sparse_tensors_are_refused():
+    labelsets, rows = torch.tensor(LABELSETS), torch.tensor(ROWS)
+    with pytest.raises(ValueError, match="labelsets must be dense; got a tensor of layout torch.sparse_coo."):
+        LabelDistribution(labelsets.to_sparse(), rows)
+    with pytest.raises(ValueError, match="probabilities must be dense; got a tensor of layout torch.sparse_coo."):
+        LabelDistribution(labelsets, rows.to_sparse())
+    with pytest.raises(ValueError, match="predictions must be dense; got a tensor of layout torch.sparse_coo."):
+        LabelDistribution(labelsets, rows).risk(labelsets[:2].to_sparse(), HammingMeasure())
+
+
+def test_complex_weights_are_refused():
+    with pytest.raises(ValueError, match="sample_weight must hold numbers or booleans; got dtype torch.complex64."):
+        LabelDistribution.from_samples(torch.eye(2), torch.ones(2) * 1j)
 
 
 def test_sparse_weights_beside_tensors_become_dense():

@@ -90,6 +90,31 @@ def test_rank_sums(rng, shape, dtype, weighted):
     assert not refused.item()
 
 
+@pytest.mark.parametrize(
+    "lay",
+    [
+        lambda rows: rows.T.contiguous().T,
+        lambda rows: torch.cat([rows[:1, :1].flatten(), rows.flatten()])[1:].view(5, 8),
+    ],
+    ids=["transposed", "one past a word"],
+)
+def test_rows_lie_in_memory_as_they_like(rng, lay):
+    y_true, hard, soft = labels(rng, (5, 8)), labels(rng, (5, 8)), scores(rng, (5, 8))
+    cumulative = torch.from_numpy(BinomialMeasure(2).deficits(8)).to(DEVICE)
+    for function, y_pred in (
+        (lambda y, s: wrong_labels.wrong_labels(y, s).counts, hard),
+        (lambda y, s: rank_sums(y, s, None).sums, soft),
+        (lambda y, s: ordered_losses.ordered_losses(s, y, cumulative, "scores"), soft),
+    ):
+        assert torch.equal(function(lay(y_true), lay(y_pred)), function(y_true, y_pred))
+
+
+def test_weights_need_not_lie_side_by_side(rng):
+    y_true, y_pred, weights = labels(rng, (4, 6)), scores(rng, (4, 6)), scores(rng, 8)
+    for some in (weights[::2], weights[:1].expand(4)):
+        np.testing.assert_array_equal(*(rank_sums(y_true, y_pred, w).sums.cpu() for w in (some, some.clone())))
+
+
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), float("inf")])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_rank_sums_refuse_what_no_score_is(rng, value, dtype):
@@ -145,6 +170,19 @@ def test_losses_of_no_rows_and_of_margins_far_out():
     np.testing.assert_allclose(rows.cpu(), [np.exp(-40) * cumulative[1].item()], rtol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n_labels", [4, 5])  # rows that are full, rows that are filled up
+@pytest.mark.parametrize("kind", ordered_losses.KINDS)
+def test_nan_of_either_sign_stays_in_its_row(rng, kind, n_labels, dtype):
+    values, target = scores(rng, (4, n_labels), getattr(torch, dtype)), labels(rng, (4, n_labels))
+    values[1, 2], values[3, 0] = torch.nan, -torch.nan
+    target[1, 2] = target[3, 0] = 1
+    cumulative = torch.from_numpy(BinomialMeasure(2).deficits(n_labels)).to(DEVICE)
+    for truth in (target, 1 - target):
+        losses = ordered_losses.ordered_losses(values, truth, cumulative, kind)
+        assert losses.isnan().tolist() == [False, True, False, True]
+
+
 def test_fused_losses_compile_into_one_graph(rng):
     target, values = labels(rng, (3, 6)), scores(rng, (3, 6))
     cumulative = torch.from_numpy(BinomialMeasure(2).deficits(6)).to(DEVICE)
@@ -197,6 +235,22 @@ def test_what_kernels_do_not_serve_is_left_to_others(rng):
     assert totals.gpu_totals(labels(rng, (2, 1025)), scores(rng, (2, 1025)), None) is None
     assert not gpu.serves(np.ones(2))
     assert not gpu.serves(torch.ones(2))
+
+
+def test_kernels_are_launched_where_the_tensors_lie(rng, monkeypatch):
+    """Triton launches them on torch's current device, which need not be that of the tensors."""
+    y_true, y_pred, table = labels(rng, (4, 6)), scores(rng, (4, 6)).requires_grad_(), scores(rng, 1 << 14).float()
+    cumulative = torch.from_numpy(BinomialMeasure(2).deficits(6)).to(DEVICE)
+    places, device_of = [], torch.cuda.device_of
+    monkeypatch.setattr(torch.cuda, "device_of", lambda tensor: places.append(tensor.shape) or device_of(tensor))
+    counts = wrong_labels.wrong_labels(y_true, y_true).counts
+    wrong_labels.rows_by_errors(counts, 6)
+    rank_sums(y_true, y_pred.detach(), None)
+    ordered_losses.ordered_losses(y_pred, y_true, cumulative, "scores").sum().backward()
+    if DEVICE == "cpu":
+        monkeypatch.setattr(walsh, "PART", tl.float32)
+    walsh.hadamard_transform(table)
+    assert places == [(4, 6), (4,), (4, 6), (4, 6), (4, 6), (1 << 14,)]
 
 
 def test_metric_sums_come_from_the_kernels(rng, by_kernels):

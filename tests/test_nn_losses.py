@@ -96,7 +96,9 @@ def test_families_and_weights_are_those_of_numpy():
 
 
 def test_a_thousand_labels_keep_twelve_digits():
-    preds, target = scores_and_labels(np.random.default_rng(0), 10, 1000)
+    rng = np.random.default_rng(0)
+    _, target = scores_and_labels(rng, 10, 1000)
+    preds = torch.tensor(rng.random((10, 1000)))  # close to each other, but no ties
     for measure in (BinomialMeasure(500), PolynomialMeasure(1000), AtLeastMeasure(990)):
         loss = functional.choquet_loss(preds, target, measure)
         assert loss.item() == pytest.approx(choral.choquet_loss(target.numpy(), preds.numpy(), measure), abs=1e-12)
@@ -134,6 +136,12 @@ def test_logistic_losses_in_order_weigh_as_the_measure_says():
     for measure in (BinomialMeasure(3), AtLeastMeasure(2), CountingMeasure([0, 0.1, 0.5, 0.9, 1])):
         expected = (errors.sort(dim=1, descending=True).values * torch.tensor(measure.weights(4))).sum(dim=1)
         torch.testing.assert_close(ChoquetLoss(measure, reduction="none")(logits, target), expected)
+
+
+def test_logistic_losses_keep_their_digits_far_out():
+    margins = torch.tensor([[-30.0], [-1.0], [19.9], [20.1], [30.0]], dtype=torch.float64)
+    losses = ChoquetLoss(HammingMeasure(), reduction="none")(margins, torch.zeros(5, 1))
+    np.testing.assert_allclose(losses, np.logaddexp(0, margins[:, 0].numpy()), rtol=1e-14)
 
 
 def test_logistic_hamming_is_binary_cross_entropy():
@@ -204,6 +212,9 @@ def test_equal_labels_have_equal_gradients():
     # weights 3/4, 1/4, 0, 0: the three worst labels share all of it
     assert logits.grad[0, 0].item() == pytest.approx(torch.tensor(1.0).sigmoid().item() / 3)
     assert logits.grad[0, 3] == 0
+    logits.grad = None
+    ChoquetLoss(CoveringMeasure([(0, 1, 2, 3)]))(logits, torch.tensor([[0, 1, 0, 1]])).backward()
+    assert logits.grad[0, 0] == -logits.grad[0, 1] == logits.grad[0, 2] != 0
 
 
 @pytest.mark.parametrize("surrogate", ["logistic", "absolute"])
@@ -303,6 +314,19 @@ def test_tables_are_made_once_and_serve_training_after_evaluation():
     assert tables_of(AdditiveMeasure(measure.weights), 4, logits.device) is tables
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_exported_losses_leave_nothing_behind(strict):
+    logits, target = logits_and_labels()
+    loss = ChoquetLoss(PolynomialMeasure(3.5 + strict))  # whose tables were never made before
+    exported = torch.export.export(loss, (logits, target), strict=strict).module()
+    expected = choral.polynomial_loss(target.numpy(), logits.detach().sigmoid().numpy(), 3.5 + strict)
+    for trained in (loss, exported):
+        trained(logits, target).backward()
+    torch.testing.assert_close(exported(logits, target), loss(logits, target))
+    loss.surrogate = "absolute"
+    assert loss(logits, target).item() == pytest.approx(expected, abs=1e-12)
+
+
 def test_the_module_is_plain():
     loss = ChoquetLoss(PolynomialMeasure(2), surrogate="absolute", reduction="sum")
     assert repr(loss) == "ChoquetLoss(PolynomialMeasure(alpha=2.0), surrogate='absolute', reduction='sum')"
@@ -323,6 +347,8 @@ def test_wrong_arguments_are_told():
         functional.binomial_loss(preds.long(), target, 2)
     with pytest.raises(TypeError, match="target must hold real numbers or booleans; got torch.complex64."):
         functional.choquet_loss(preds, target * 1j, measure)
+    with pytest.raises(TypeError, match="target must be dense; got a tensor of layout torch.sparse_coo."):
+        functional.choquet_loss(preds, target.to_sparse(), measure)
     with pytest.raises(ValueError, match=r"the same shape \(n_rows, n_labels\); got \(3, 4\) and \(4, 3\)."):
         ChoquetLoss(measure)(preds, target.T)
     with pytest.raises(ValueError, match=r"the same shape \(n_rows, n_labels\); got \(4,\) and \(4,\)."):

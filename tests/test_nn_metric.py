@@ -226,6 +226,10 @@ def share_of_process(rank, folder):
         hard.update(preds[rows], target[rows])
         soft(preds[rows], target[rows])
     found = {"profile": hard.profile.to_dict(), "hard": hard.compute()[1].tolist(), "soft": soft.compute()[1].tolist()}
+    one_wrong = DependenceCurve(N_LABELS)
+    one_wrong.update(preds + rank, target)  # only the second process has scores beyond 1
+    with pytest.raises(ValueError, match=r"preds must lie in \[0, 1\]"):
+        one_wrong.compute()
     torch.save({**found, "kept": int(hard.rows_by_errors.sum())}, f"{folder}/{rank}.pt")
     torch.distributed.destroy_process_group()
 

@@ -12,8 +12,8 @@ from choral._kernels.arrays import (
     device_of,
     foreign_one,
     is_foreign,
-    is_sparse_tensor,
     namespace_of,
+    refuse_sparse,
     to_device,
     to_device_of,
     to_host,
@@ -35,13 +35,13 @@ def check_pair(y_true: Any, y_pred: Any) -> tuple[Labels, Labels]:
     """True labels and predictions of one shape: both NumPy's or SciPy's, or at least one on a device."""
     if namespace_of(y_true, y_pred) is None:  # two libraries are refused
         return check_labels(y_true, y_pred)
+    if is_foreign(y_true) and is_foreign(y_pred) and device_of(y_true) != device_of(y_pred):
+        raise ValueError(f"y_true and y_pred must be on one device; got {device_of(y_true)} and {device_of(y_pred)}.")
     true, pred = where_it_lies(y_true), where_it_lies(y_pred)
     if foreign_one(true, pred) is None:
         return check_labels(true, pred)
     true, pred = _check_matrix("y_true", true), _check_matrix("y_pred", pred)
     check_same_shape(true, pred, "y_pred")
-    if is_foreign(true) and is_foreign(pred) and device_of(true) != device_of(pred):
-        raise ValueError(f"y_true and y_pred must be on one device; got {device_of(true)} and {device_of(pred)}.")
     return true, pred
 
 
@@ -71,8 +71,7 @@ def _are_fine(weights: Array, n_rows: int) -> bool:
 def _check_matrix(name: str, matrix: Any) -> Labels:
     if not is_foreign(matrix):
         return check_matrix(name, matrix)
-    if is_sparse_tensor(matrix):
-        raise ValueError(f"{name} must be dense; got a tensor of layout {matrix.layout}.")
+    refuse_sparse(name, matrix)
     check_form(name, matrix, is_numeric=_is_numeric(matrix))
     return matrix
 

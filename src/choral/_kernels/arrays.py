@@ -142,9 +142,10 @@ def joined(parts: Iterable[Array]) -> Array:
     return xp_of(parts[0]).concat(parts)
 
 
-def is_sparse_tensor(array: Array) -> bool:
-    """Whether an array is one of torch's sparse tensors, which know little of the standard."""
-    return _compat().is_torch_array(array) and str(array.layout) != "torch.strided"
+def refuse_sparse(name: str, array: Array) -> None:
+    """Refuse torch's sparse tensors, which know little of the standard."""
+    if _compat().is_torch_array(array) and str(array.layout) != "torch.strided":
+        raise ValueError(f"{name} must be dense; got a tensor of layout {array.layout}.")
 
 
 def device_of(array: Array) -> Any:

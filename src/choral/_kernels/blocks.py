@@ -57,7 +57,7 @@ def binary_rule(name: str, values: np.ndarray) -> str:
     """What labels must be, and where to go with true labels that are missing."""
     rule = f"{name} must be binary, 0 or 1"
     missing = name == "y_true" and np.isnan(values).any()  # learners and decisions have no use for missing labels
-    return f"{rule} (for nan, a missing label, see ObservedProfile and loss_curve)" if missing else rule
+    return f"{rule} (for nan, a missing label, see choral.evaluate and ObservedProfile)" if missing else rule
 
 
 def check_unit_interval(name: str, block: np.ndarray, first_row: int) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any, Literal
 
+import torch
 from torch import Tensor
 
 from choral.measures import Measure, RelevanceMeasure
@@ -17,12 +18,14 @@ def check_differentiable(preds: Any, target: Any) -> None:
 
 
 def check_matrices(preds: Any, target: Any, n_labels: int | None = None) -> None:
-    """Refuse all but two tensors of the same shape (n_rows, n_labels) on one device."""
+    """Refuse all but two dense tensors of the same shape (n_rows, n_labels) on one device."""
     for name, tensor in (("preds", preds), ("target", target)):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name} must be a tensor; got {type(tensor).__name__}.")
         if tensor.is_complex():
             raise TypeError(f"{name} must hold real numbers or booleans; got {tensor.dtype}.")
+        if tensor.layout != torch.strided:
+            raise TypeError(f"{name} must be dense; got a tensor of layout {tensor.layout}.")
     if preds.ndim != 2 or preds.shape != target.shape or n_labels not in (None, preds.shape[1]):
         raise ValueError(
             f"preds and target must have the same shape (n_rows, {n_labels or 'n_labels'}); "

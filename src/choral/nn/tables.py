@@ -30,13 +30,13 @@ def tables_of(measure: Any, n_labels: int, device: torch.device) -> list[Tensor]
     # Of a measure made in the very function that is being compiled, one is shown without its parameters.
     if is_dataclass(measure) and not {field.name for field in fields(measure)} <= vars(measure).keys():
         raise ValueError(f"make the {type(measure).__name__} outside of the compiled function.")
-    return _made_once(measure, n_labels, device)
+    return _tables(measure, n_labels, device)
 
 
 @torch.compiler.assume_constant_result
 def tables_made_by(make: Callable[[Any], CountingMeasure], parameter: Any, n_labels: int, device: Any) -> list[Tensor]:
     """`tables_of` a measure that is yet to be made: this works while compiling, too."""
-    return _made_once(make(parameter), n_labels, device)
+    return _tables(make(parameter), n_labels, device)
 
 
 def constant(number: Any) -> Any:
@@ -44,6 +44,12 @@ def constant(number: Any) -> Any:
     if isinstance(number, float):
         return float.fromhex(number.hex())
     return operator.index(number) if isinstance(number, int) else number
+
+
+def _tables(measure: Any, n_labels: int, device: torch.device) -> list[Tensor]:
+    # While torch.export traces, tensors are made without their numbers: such ones must not be kept.
+    make = _made_once if type(torch.empty(0)) is Tensor else _made_once.__wrapped__
+    return make(measure, n_labels, device)
 
 
 @lru_cache(MOST_MEASURES)

@@ -59,8 +59,8 @@ class ErrorProfile:
     def from_predictions(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> "ErrorProfile":
         """The profile of predictions.
 
-        Works in blocks of rows: the extra memory stays below 64 MiB whatever the number of rows, on a GPU below
-        512 MiB. Torch tensors, CuPy and JAX arrays are reduced where they are; only the profile travels to the host.
+        Works in blocks of rows: the extra memory stays below 64 MiB whatever the number of rows. Torch tensors, CuPy
+        and JAX arrays are reduced where they are, in larger blocks on a GPU; only the profile travels to the host.
 
         Parameters
         ----------

@@ -14,6 +14,4 @@ def serves(*tensors: Any) -> bool:
     """Whether all are torch tensors on one CUDA device, and Triton is there to compile for it."""
     if not HAS_TRITON or not all(type(tensor).__module__.partition(".")[0] == "torch" for tensor in tensors):
         return False
-    return all(tensor.is_cuda and tensor.layout is tensors[0].layout for tensor in tensors) and (
-        len({tensor.device for tensor in tensors}) == 1
-    )
+    return tensors[0].is_cuda and len({tensor.device for tensor in tensors}) == 1

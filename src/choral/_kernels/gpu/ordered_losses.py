@@ -17,6 +17,7 @@ from choral._kernels.gpu.sorting import (
     count_processors,
     labels_of,
     make_tile,
+    on_its_device,
     place_of,
     rank_at,
     ranks_of,
@@ -25,6 +26,7 @@ from choral._kernels.gpu.sorting import (
 )
 
 KINDS = ("scores", "logistic", "absolute")
+KEYS_OF_NUMBERS = {torch.float32: -0x7F800001, torch.float64: -0x7FF0000000000001}  # the least: of minus infinity
 HELD_BITS = 4  # fewer registers a thread, so more threads while others wait for memory
 PROGRAMS_A_PROCESSOR = 24
 ENTRIES_A_PROGRAM = 512  # of the passes over sorted rows, or one row
@@ -126,6 +128,7 @@ def _weigh(
 
 
 @torch.library.custom_op("choral::ordered_losses", mutates_args=())
+@on_its_device
 def _forward(
     values: torch.Tensor, target: torch.Tensor, cumulative: torch.Tensor, kind: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -144,10 +147,13 @@ def _forward(
             keys, _steps(cumulative, tile, losses.dtype), losses, n_rows, n_labels,
             kind, is_double, tile.held_bits, tile.bits, rows,
         )  # fmt: skip
+        # A nan whose sign bit is set comes after all numbers, even those that only fill a row up, and is not added.
+        losses.masked_fill_(keys[:, -1] < KEYS_OF_NUMBERS[losses.dtype], torch.nan)
     return losses, keys
 
 
 @torch.library.custom_op("choral::ordered_gradients", mutates_args=())
+@on_its_device
 def _gradients(
     values: torch.Tensor, target: torch.Tensor, keys: torch.Tensor, cumulative: torch.Tensor, upstream: torch.Tensor,
     kind: int,

@@ -10,6 +10,7 @@ from choral._kernels.gpu.sorting import (
     count_processors,
     labels_of,
     make_tile,
+    on_its_device,
     ranks_of,
     readable,
     sort_descending,
@@ -65,6 +66,7 @@ def _rank_sums(
         tl.atomic_max(refused, 1)
 
 
+@on_its_device
 def rank_sums(y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor | None) -> RankSums:
     """Sum the ordered errors of all rows of two matrices of one shape; ``weights`` are doubles, one a row."""
     n_rows, n_labels = y_true.shape
@@ -74,7 +76,7 @@ def rank_sums(y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor 
     partial = torch.empty(n_programs, 1 << tile.bits, dtype=torch.float64, device=y_true.device)
     refused = torch.zeros(1, dtype=torch.int32, device=y_true.device)
     _rank_sums[(n_programs,)](
-        readable(y_true), readable(y_pred), partial if weights is None else weights, partial, refused,
+        readable(y_true), readable(y_pred), partial if weights is None else weights.contiguous(), partial, refused,
         n_rows, n_labels, n_tiles, weights is not None, y_pred.dtype == torch.float64, *tile,
         num_warps=1,
     )  # fmt: skip

@@ -6,7 +6,9 @@ compared as integers, which order as they do; where an input lies at first does 
 order that suits the memory, and the number of rank r ends in place r % held of thread r // held.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple
 
 import torch
 import triton
@@ -122,3 +124,14 @@ def readable(labels: torch.Tensor) -> torch.Tensor:
 def count_processors(device: torch.device) -> int:
     """Multiprocessors of a device."""
     return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
+
+
+def on_its_device(launch: Callable) -> Callable:
+    """Have a function launch its kernels where its first tensor lies: Triton goes to torch's current device."""
+
+    @wraps(launch)
+    def guarded(first: torch.Tensor, *others: Any) -> Any:
+        with torch.cuda.device_of(first):  # nothing to do for a tensor of the host
+            return launch(first, *others)
+
+    return guarded

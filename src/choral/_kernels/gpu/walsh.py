@@ -9,6 +9,8 @@ import torch
 import triton
 import triton.language as tl
 
+from choral._kernels.gpu.sorting import on_its_device
+
 SIDE = 128  # of the Hadamard matrices
 LABELS_A_SIDE = 7
 LEAST_LABELS = 2 * LABELS_A_SIDE
@@ -69,6 +71,7 @@ def _next_labels(table, stride, n_sides, SIDE: tl.constexpr, COLUMNS: tl.constex
     tl.store(table + places, _from_left(_signs(SIDE, PART), numbers), mask=inside)
 
 
+@on_its_device
 def hadamard_transform(table: torch.Tensor) -> torch.Tensor:
     """Transform each row of 2^K numbers, K at least 14, in a new tensor."""
     table = table.contiguous()

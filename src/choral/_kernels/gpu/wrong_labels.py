@@ -10,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-from choral._kernels.gpu.sorting import readable
+from choral._kernels.gpu.sorting import on_its_device, readable
 
 TRUTH_NOT_BINARY, OUTSIDE_UNIT, SOFT = 1, 2, 4  # flags: what a kernel met on its way
 BYTES = (torch.bool, torch.uint8, torch.int8)
@@ -86,6 +86,7 @@ def _histogram(counts, histogram, n_rows, BINS: tl.constexpr, VALUES: tl.constex
     tl.atomic_add(histogram + tl.arange(0, BINS), found.to(tl.int64), mask=found > 0)
 
 
+@on_its_device
 def wrong_labels(y_true: torch.Tensor, y_pred: torch.Tensor) -> WrongLabels:
     """Count the wrong labels of each row of two matrices of one shape, in one pass."""
     y_true, y_pred = y_true.contiguous(), y_pred.contiguous()
@@ -104,6 +105,7 @@ def wrong_labels(y_true: torch.Tensor, y_pred: torch.Tensor) -> WrongLabels:
     return WrongLabels(counts, flags)
 
 
+@on_its_device
 def rows_by_errors(counts: torch.Tensor, n_labels: int) -> torch.Tensor:
     """Rows with 0, 1, ..., n_labels wrong labels, as whole numbers."""
     bins = triton.next_power_of_2(n_labels + 1)

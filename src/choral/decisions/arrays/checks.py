@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.arrays import Array, device_of, is_foreign, namespace_of, to_device_of, xp_of
+from choral._kernels.arrays import Array, device_of, is_foreign, namespace_of, refuse_sparse, to_device_of, xp_of
 from choral._validation import LARGEST_WEIGHT, check_array, check_form
 from choral.decisions.arrays.devices import check_doubles
 from choral.decisions.label_weights import EXACT, check_weights_shape, off_one
@@ -30,6 +30,7 @@ def placed(name: str, values: Any, like: Array) -> Array:
     if is_foreign(values):
         namespace_of(like, values)  # refuses two libraries
         reference_of(distribution=like, **{name: values})
+        refuse_sparse(name, values)
         return values.detach() if hasattr(values, "detach") else values
     values = check_array(name, values)
     return to_device_of(values.toarray() if sp.issparse(values) else values, like)
@@ -84,7 +85,7 @@ def check_shares(sample_weight: Any, n_samples: int, like: Array) -> Array:
     if tuple(weights.shape) != (n_samples,):
         raise ValueError(f"{name} must have one entry for each of {n_samples} rows; got shape {tuple(weights.shape)}.")
     xp = xp_of(weights)
-    weights = xp.astype(weights, xp.float64)
+    weights = xp.astype(check_matrix(name, weights[None, :]), xp.float64)[0, :]
     wrong = ~((weights >= 0) & (weights <= LARGEST_WEIGHT))
     refuse_where(f"{name} must be finite and non-negative", name, weights, wrong)
     total = xp.sum(weights)
