@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -218,6 +219,11 @@ def test_parts_that_do_not_match(folder):
 def test_folders_that_hold_something_else(folder):
     assert_fails("deep.csv must be a folder of parts, as that of the truth; it is not a folder.", "true", "deep.csv")
     assert_fails("deep is a folder, but true.csv is not: expected only files, or only folders.", "true.csv", "deep")
+    assert_fails("nowhere must be a folder of parts, as that of the truth; it does not exist.", "true", "nowhere")
+    assert_fails("deep is a folder, but nowhere does not exist: expected only", "nowhere", "deep")
+    Path("deep/more.csv").mkdir()
+    assert_fails(".npz, .parquet; got the folder 'more.csv'.", "true", "deep")
+    Path("deep/more.csv").rmdir()
     Path("deep/readme.txt").write_text("")
     assert_fails("deep must hold files that end in .csv, .tsv, .npy, .npz, .parquet; got 'readme.txt'", "true", "deep")
     Path("deep/readme.txt").rename("deep/part-1.tsv")
@@ -354,7 +360,12 @@ def test_what_is_wrong_with_a_part_is_one_line(folder, client):
 def test_a_cluster_that_does_not_answer_is_one_line(folder, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("choral.study.clusters.SECONDS_TO_ANSWER", 0.5)
-    assert_fails("no Dask scheduler answers at tcp://127.0.0.1:9", "true", "broad", "--dask", "tcp://127.0.0.1:9")
+    message = "no Dask scheduler answers at tcp://127.0.0.1:9 within 0.5 seconds."
+    assert_fails(message, "true", "broad", "--dask", "tcp://127.0.0.1:9")
+    with socket.create_server(("127.0.0.1", 0)) as mute:  # as the dashboard of a cluster is
+        assert_fails("within 0.5 seconds.", "true", "broad", "--dask", f"tcp://127.0.0.1:{mute.getsockname()[1]}")
+    assert_fails("no Dask scheduler answers at ucx", "true", "broad", "--dask", "ucx://127.0.0.1:9")
+    assert_fails("no Dask scheduler answers at tls", "true", "broad", "--dask", "tls://127.0.0.1:9")
 
 
 class FailingClient:

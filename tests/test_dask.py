@@ -76,6 +76,15 @@ def test_sparse_blocks_cut_otherwise(kind):
     assert_same(ErrorProfile.from_dask(true, pred), Y_TRUE, LABELS)
 
 
+@pytest.mark.parametrize("first", [np.asarray, sp.csr_matrix])
+def test_dense_and_sparse_blocks_side_by_side(first):
+    second = {np.asarray: sp.csr_matrix, sp.csr_matrix: np.asarray}[first]
+    pred = da.concatenate(
+        [dask(LABELS[:, :2], 20).map_blocks(first), dask(LABELS[:, 2:], 20).map_blocks(second)], axis=1
+    )
+    assert_same(ErrorProfile.from_dask(dask(Y_TRUE, 20), pred), Y_TRUE, LABELS)
+
+
 def test_blocks_of_pydata():
     true, pred = (dask(array, 20, 3).map_blocks(PydataSparse, dtype=int, meta=array) for array in (Y_TRUE, LABELS))
     assert_same(ErrorProfile.from_dask(true, pred), Y_TRUE, LABELS)
@@ -140,6 +149,12 @@ def test_values_are_refused_with_their_place():
         ErrorProfile.from_dask(dask(Y_TRUE, 20)[chosen], dask(scores, 20)[chosen])
     with pytest.raises(ValueError, match="a dask array too where dask does not know the number of rows"):
         ErrorProfile.from_dask(dask(Y_TRUE, 20)[chosen], dask(scores, 20)[chosen], WEIGHTS)
+
+
+def test_weights_of_no_rows_are_refused():
+    chosen = da.from_array(np.arange(N_ROWS) >= 20, chunks=20)  # none of the first block
+    with pytest.raises(ValueError, match=r"got shape \(0, 5\). Rows are counted within block 0."):
+        ErrorProfile.from_dask(dask(Y_TRUE, 20)[chosen], dask(LABELS, 20)[chosen], da.from_array(WEIGHTS, chunks=20))
 
 
 def test_nothing_at_all_is_refused():

@@ -355,7 +355,8 @@ def test_sample_weight_is_the_number_of_copies_of_a_row():
 # What is refused, and how.
 
 NAN_HINT = (
-    "y_true must be binary, 0 or 1 (for nan, a missing label, see choral.evaluate and ObservedProfile); y_true[0, 1] is nan."
+    "y_true must be binary, 0 or 1 (for nan, a missing label, see choral.evaluate and ObservedProfile); "
+    "y_true[0, 1] is nan."
 )
 
 

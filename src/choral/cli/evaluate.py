@@ -161,7 +161,8 @@ def _list_parts(truth: Path, predictions: list[Path], dask: str | None) -> list[
         raise ValueError(f"--dask is for folders of parts; {truth} is not a folder.")
     for path in predictions:
         if path.is_dir():
-            raise ValueError(f"{path} is a folder, but {truth} is not: expected only files, or only folders.")
+            fault = "is not" if truth.exists() else "does not exist"
+            raise ValueError(f"{path} is a folder, but {truth} {fault}: expected only files, or only folders.")
     return [paths]
 
 

@@ -42,7 +42,8 @@ def list_parts(folders: ComparedPaths) -> list[ComparedPaths]:
 
 def _files_by_name(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
-        raise ValueError(f"{folder} must be a folder of parts, as that of the truth; it is not a folder.")
+        fault = "is not a folder" if folder.exists() else "does not exist"
+        raise ValueError(f"{folder} must be a folder of parts, as that of the truth; it {fault}.")
     found: dict[str, Path] = {}
     try:
         paths = sorted(path for path in folder.iterdir() if not path.name.startswith(("_", ".")))
@@ -50,7 +51,8 @@ def _files_by_name(folder: Path) -> dict[str, Path]:
         raise ValueError(f"{folder} cannot be read: {error.strerror}.") from error
     for path in paths:
         if path.suffix.lower() not in READERS or not path.is_file():
-            raise ValueError(f"{folder} must hold files that end in {', '.join(READERS)}; got {quoted(path.name)}.")
+            got = f"the folder {quoted(path.name)}" if path.is_dir() else quoted(path.name)
+            raise ValueError(f"{folder} must hold files that end in {', '.join(READERS)}; got {got}.")
         if path.stem in found:
             raise ValueError(f"{folder} holds a part twice: {found[path.stem].name} and {path.name}.")
         found[path.stem] = path

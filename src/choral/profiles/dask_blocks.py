@@ -93,7 +93,7 @@ def _places(sizes: tuple[float, ...]) -> list[str]:
 def _summarise(place: str, true_blocks: list, pred_blocks: list, weights: list | None = None) -> ErrorProfile:
     """The profile of some rows."""
     true, pred = _side_by_side(true_blocks), _side_by_side(pred_blocks)
-    if true.shape[0] == pred.shape[0] == 0:
+    if not any(block.shape[0] for block in (true, pred, *(weights or []))):
         return ErrorProfile(true.shape[1])
     try:
         matrices = check_pair(true, pred)
@@ -115,4 +115,4 @@ def _side_by_side(blocks: list) -> Labels:
     blocks = [block.to_scipy_sparse() if hasattr(block, "to_scipy_sparse") else block for block in blocks]
     if len(blocks) == 1:
         return blocks[0]
-    return sp.hstack(blocks, format="csr") if sp.issparse(blocks[0]) else np.concatenate(blocks, axis=1)
+    return sp.hstack(blocks, format="csr") if any(map(sp.issparse, blocks)) else np.concatenate(blocks, axis=1)

@@ -1,5 +1,6 @@
 """A Dask cluster that is there already, or one on this machine: for the cells of a study, or the parts of a table."""
 
+import asyncio
 import logging
 import signal
 from collections.abc import Iterator
@@ -44,11 +45,22 @@ def dask_client(address: str) -> Iterator[Any]:
             yield stack.enter_context(distributed.Client(cluster))
         return
     try:
+        asyncio.run(_shake_hands(address))
         client = distributed.Client(address, timeout=SECONDS_TO_ANSWER)
-    except (OSError, ValueError) as error:
+    except TimeoutError as error:
+        raise OSError(f"no Dask scheduler answers at {address} within {SECONDS_TO_ANSWER} seconds.") from error
+    except Exception as error:  # of any kind: what a web server answers becomes a MemoryError, say
         raise OSError(f"no Dask scheduler answers at {address}: {error}.") from error
     with client:
         yield client
+
+
+async def _shake_hands(address: str) -> None:
+    """See that a scheduler is there: a client would wait without end where another server, its dashboard say, is."""
+    if not address.startswith("tls:"):  # whose own handshake the client does not wait for without end
+        async with asyncio.timeout(SECONDS_TO_ANSWER):
+            comm = await require("distributed.comm", "dask").connect(address)
+            await comm.close()
 
 
 @contextmanager
