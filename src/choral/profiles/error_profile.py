@@ -7,14 +7,14 @@ import numpy as np
 
 from choral._kernels.array_checks import check_pair, check_row_weights
 from choral._validation import Labels, check_count, check_vector
-from choral.curves import LossCurve
 from choral.measures import CountingMeasure, RelevanceMeasure
 from choral.measures.families import get_family
+from choral.profiles.base import Profile
 from choral.profiles.stored import check_histogram, check_sums
 from choral.profiles.summarising import add_padded, sums_by_rank, total_errors, total_weight
 
 
-class ErrorProfile:
+class ErrorProfile(Profile):
     r"""All that any counting measure needs to know of predictions: K + 1 numbers, whatever the number of rows.
 
     For hard predictions it is the histogram of wrong labels per row, in exact integers. For scores it is the sum over
@@ -49,7 +49,7 @@ class ErrorProfile:
     """
 
     def __init__(self, n_labels: int):
-        self.n_labels = check_count("n_labels", n_labels)
+        super().__init__(n_labels)
         self.n_rows = 0
         self.total_weight: int | float = 0
         self._histogram: np.ndarray | None = np.zeros(1, dtype=np.int64)
@@ -120,16 +120,9 @@ class ErrorProfile:
 
     def update(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> "ErrorProfile":
         """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing."""
-        total = self + ErrorProfile.from_predictions(y_true, y_pred, sample_weight)
-        self.__dict__.update(total.__dict__)
-        return self
+        return self._take(ErrorProfile.from_predictions(y_true, y_pred, sample_weight))
 
-    def __add__(self, other: "ErrorProfile") -> "ErrorProfile":
-        """The profile of both sets of rows; soft as soon as one of the two is."""
-        if not isinstance(other, ErrorProfile):
-            return NotImplemented
-        if other.n_labels != self.n_labels:
-            raise ValueError(f"profiles must have the same number of labels; got {self.n_labels} and {other.n_labels}.")
+    def _merged(self, other: "ErrorProfile") -> "ErrorProfile":
         total = ErrorProfile(self.n_labels)
         total.n_rows = self.n_rows + other.n_rows
         total.total_weight = self.total_weight + other.total_weight
@@ -139,17 +132,6 @@ class ErrorProfile:
             total._histogram = None
             total._sums = add_padded(self._order_sums(), other._order_sums())
         return total
-
-    def __radd__(self, other: Any) -> "ErrorProfile":
-        # sum(profiles) starts at 0; a new profile, since update() changes one in place
-        return ErrorProfile(self.n_labels) + self if isinstance(other, int) and other == 0 else NotImplemented
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ErrorProfile):
-            return NotImplemented
-        return self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]  # it grows
 
     def __repr__(self) -> str:
         kind = "hard" if self.is_hard else "soft"
@@ -201,11 +183,6 @@ class ErrorProfile:
         tables = of_family.table(kind, parameters, self.n_labels, most_wrong)
         totals = np.concatenate([table @ summary for table in tables])
         return np.minimum(totals / self.total_weight, 1)
-
-    def curve(self, family: str = "binomial", parameters: Any = None, name: str | None = None) -> LossCurve:
-        """The loss along a family; k = 1..K or the published alphas unless given. See `loss_curve`."""
-        grid = get_family(family).parameters(parameters, self.n_labels)
-        return LossCurve(family, grid, self.losses(family, grid), n_labels=self.n_labels, name=name)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON; trailing zeros are left out."""

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from choral._validation import Labels, check_count, check_sample_weight
-from choral.curves import LossCurve
 from choral.measures import BinomialMeasure, CountingMeasure
 from choral.measures.families import get_family
+from choral.profiles.base import Profile
 from choral.profiles.error_profile import ErrorProfile
 from choral.profiles.grouping import totals_by_observed
 from choral.profiles.observing import Mask, check_observed
@@ -17,7 +17,7 @@ from choral.profiles.observing import Mask, check_observed
 MeasureOf = Callable[[int], CountingMeasure]
 
 
-class ObservedProfile:
+class ObservedProfile(Profile):
     r"""What counting measures need to know of predictions where labels are missing: an `ErrorProfile` for each number
     of observed labels.
 
@@ -56,7 +56,7 @@ class ObservedProfile:
     """
 
     def __init__(self, n_labels: int):
-        self.n_labels = check_count("n_labels", n_labels)
+        super().__init__(n_labels)
         self.n_unobserved = 0
         self._parts: dict[int, ErrorProfile] = {}  # all hard or all soft, by rising number of observed labels
 
@@ -98,15 +98,9 @@ class ObservedProfile:
     def update(self, y_true: Any, y_pred: Any, *, observed: Any = None, sample_weight: Any = None) -> "ObservedProfile":
         """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing."""
         batch = ObservedProfile.from_predictions(y_true, y_pred, observed=observed, sample_weight=sample_weight)
-        self.__dict__.update((self + batch).__dict__)
-        return self
+        return self._take(batch)
 
-    def __add__(self, other: "ObservedProfile") -> "ObservedProfile":
-        """The profile of both sets of rows; soft as soon as one of the two is."""
-        if not isinstance(other, ObservedProfile):
-            return NotImplemented
-        if other.n_labels != self.n_labels:
-            raise ValueError(f"profiles must have the same number of labels; got {self.n_labels} and {other.n_labels}.")
+    def _merged(self, other: "ObservedProfile") -> "ObservedProfile":
         total = ObservedProfile(self.n_labels)
         total.n_unobserved = self.n_unobserved + other.n_unobserved
         hard = self.is_hard and other.is_hard
@@ -114,17 +108,6 @@ class ObservedProfile:
             parts = [profile._parts[number] for profile in (self, other) if number in profile._parts]
             total._parts[number] = sum(parts, _empty(number, hard=hard))
         return total
-
-    def __radd__(self, other: Any) -> "ObservedProfile":
-        # sum(profiles) starts at 0; a new profile, since update() changes one in place
-        return ObservedProfile(self.n_labels) + self if isinstance(other, int) and other == 0 else NotImplemented
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ObservedProfile):
-            return NotImplemented
-        return self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]  # it grows
 
     def __repr__(self) -> str:
         kind = "hard" if self.is_hard else "soft"
@@ -193,11 +176,6 @@ class ObservedProfile:
             fitting, places = np.unique(of_family.fitting(grid, part.n_labels), return_inverse=True)
             losses.append(part.losses(family, fitting)[places])
         return np.minimum(self._shares() @ losses, 1)
-
-    def curve(self, family: str = "binomial", parameters: Any = None, name: str | None = None) -> LossCurve:
-        """The loss along a family; k = 1..K or the published alphas unless given. See `loss_curve`."""
-        grid = get_family(family).parameters(parameters, self.n_labels)
-        return LossCurve(family, grid, self.losses(family, grid), n_labels=self.n_labels, name=name)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON: one entry for each number of observed labels that occurs."""
