@@ -42,11 +42,12 @@ def dask_client(address: str) -> Iterator[Any]:
         with ExitStack() as stack:
             with _children_deaf_to_interrupts():
                 cluster = stack.enter_context(distributed.LocalCluster(**options))
-            yield stack.enter_context(distributed.Client(cluster))
+            yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
         return
     try:
         asyncio.run(_shake_hands(address))
-        client = distributed.Client(address, timeout=SECONDS_TO_ANSWER)
+        # not the default: one that fails to connect would remain it in older versions of Dask
+        client = distributed.Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
     except TimeoutError as error:
         raise OSError(f"no Dask scheduler answers at {address} within {SECONDS_TO_ANSWER} seconds.") from error
     except Exception as error:  # of any kind: what a web server answers becomes a MemoryError, say
@@ -83,5 +84,5 @@ def _children_deaf_to_interrupts() -> Iterator[None]:
 @contextmanager
 def dask_cluster(address: str) -> Iterator[None]:
     """Run the cells of studies on the workers of a Dask cluster, as long as this context lasts: see `dask_client`."""
-    with dask_client(address), joblib.parallel_config(backend="dask"):
+    with dask_client(address) as client, client.as_current(), joblib.parallel_config(backend="dask"):
         yield
