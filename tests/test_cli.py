@@ -23,6 +23,7 @@ from choral import __main__ as entry
 from choral._text import printable
 from choral.cli import app
 from choral.cli.evaluate import name_models
+from refusals import assert_refused
 
 TRUE = "id,a,b,c\n1,1,0,0\n2,0,1,0\n3,0,0,1\n4,1,1,0\n"
 # one wrong label in three rows: Hamming 3/12, subset 3/4
@@ -47,12 +48,7 @@ def run(*arguments, columns=80):
 
 
 def assert_fails(message, *arguments):
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("choral: error: ")
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
+    assert_refused(run(*arguments), message)
 
 
 def cells(output, name):

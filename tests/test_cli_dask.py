@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from choral.cli import app
 from choral.evaluation import parts
+from refusals import assert_refused
 
 N_PARTS, ROWS, N_LABELS = 3, 40, 4
 RNG = np.random.default_rng(0)
@@ -41,12 +42,7 @@ def output(*arguments):
 
 
 def assert_fails(message, *arguments):
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("choral: error: ")
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
+    assert_refused(run(*arguments), message)
 
 
 def rows_of(part):

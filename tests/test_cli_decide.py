@@ -23,6 +23,7 @@ import choral
 from choral.cli import app
 from choral.measures.families import PUBLISHED_ALPHAS
 from definitions import binomial_loss_by_counting
+from refusals import assert_refused
 from test_cli import read_csv
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -66,12 +67,7 @@ def found(*arguments):
 
 
 def assert_fails(message, *arguments):
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("choral: error: ")
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
+    assert_refused(run(*arguments), message)
 
 
 def table(text):

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from choral.cli import app
 from choral.datasets import load_digits_segments
 from choral.stats import conditional_dependence, describe
+from refusals import assert_refused
 from test_cli import read_csv
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -61,12 +62,7 @@ def found(*arguments):
 
 
 def assert_fails(message, *arguments):
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("choral: error: ")
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
+    assert_refused(run(*arguments), message)
 
 
 def tables(text):

@@ -8,8 +8,6 @@ matrix of NumPy or SciPy beside a foreign one is moved to the device, a block at
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import scipy.sparse as sp
-
 from choral._kernels.arrays import (
     Array,
     as_real,
@@ -21,7 +19,7 @@ from choral._kernels.arrays import (
     widest,
     xp_of,
 )
-from choral._kernels.blocks import CorrectBlock, ErrorBlock, check_binary, check_unit_interval, slices_of
+from choral._kernels.blocks import CorrectBlock, ErrorBlock, check_binary, check_unit_interval, dense, slices_of
 from choral._validation import Labels
 
 BLOCK_BYTES = 1 << 26  # of errors as doubles; sorting them takes about three times as much besides
@@ -81,8 +79,7 @@ def _row_slices(shape: tuple[int, int]) -> Iterator[slice]:
 def _on_device(matrix: Labels, rows: slice, like: Array) -> Array:
     if is_foreign(matrix):
         return matrix[rows, :]
-    block = matrix[rows]
-    return to_device_of(block.toarray() if sp.issparse(block) else block, like)
+    return to_device_of(dense(matrix[rows]), like)
 
 
 def _flags(true: Array, pred: Array) -> tuple[bool, bool, bool]:

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from choral._validation import refuse_where
+from choral._validation import Labels, refuse_where
 
 
 class ErrorBlock(NamedTuple):
@@ -29,6 +30,11 @@ def slices_of(n_rows: int, step: int) -> Iterator[slice]:
     step = max(1, step)
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def dense(matrix: Labels) -> Any:
+    """A matrix as an array: itself, but where it is sparse."""
+    return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
 def all_binary(block: np.ndarray) -> bool:

@@ -13,7 +13,15 @@ import scipy.sparse as sp
 
 from choral._kernels.array_pairs import array_correct_blocks, array_error_blocks
 from choral._kernels.arrays import namespace_of
-from choral._kernels.blocks import CorrectBlock, ErrorBlock, all_binary, check_binary, check_unit_interval, slices_of
+from choral._kernels.blocks import (
+    CorrectBlock,
+    ErrorBlock,
+    all_binary,
+    check_binary,
+    check_unit_interval,
+    dense,
+    slices_of,
+)
 from choral._kernels.row_counts import count_rows
 from choral._kernels.sparse_pairs import sparse_blocks
 from choral._validation import Labels
@@ -67,7 +75,7 @@ def correct_blocks(y_true: Labels, y_pred: Labels) -> Iterator[CorrectBlock]:
 def dense_blocks(y_true: Labels, y_pred: Labels, pred_name: str = "y_pred") -> Iterator[DenseBlock]:
     """Checked blocks of rows of both matrices as arrays, views where they are dense already."""
     for rows in row_slices(y_true.shape, max(_itemsize(y_true), _itemsize(y_pred))):
-        true, pred = _dense(y_true[rows]), _dense(y_pred[rows])
+        true, pred = dense(y_true[rows]), dense(y_pred[rows])
         check_binary("y_true", true, rows.start)
         check_unit_interval(pred_name, pred, rows.start)
         yield DenseBlock(rows, true, pred)
@@ -85,10 +93,6 @@ def is_hard(pred: Labels) -> bool:
         return all_binary(pred.data)
     # Most scores are told by their first row.
     return all_binary(pred[:1]) and all(all_binary(pred[rows]) for rows in row_slices(pred.shape, pred.itemsize))
-
-
-def _dense(block: Labels) -> np.ndarray:
-    return block.toarray() if sp.issparse(block) else block
 
 
 def _itemsize(matrix: Labels) -> int:

@@ -10,7 +10,7 @@ from choral.cli.console import Show
 from choral.cli.files import read_with_progress
 from choral.evaluation import Evaluation, evaluate_summaries
 from choral.evaluation.parts import PartOptions, summarise_parts
-from choral.label_files import ComparedPaths, check_weights, read_compared
+from choral.label_files import ComparedPaths, check_weights
 
 
 class Compared(NamedTuple):
@@ -23,14 +23,7 @@ class Compared(NamedTuple):
 
 def read_files(paths: ComparedPaths, options: PartOptions, show: Show) -> Compared:
     """Read whole files."""
-    truth, predictions = read_compared(
-        paths,
-        id_column=options.id_column,
-        weight_column=options.weight_column,
-        header=options.header,
-        of_any_range=options.threshold is not None,
-        read=partial(read_with_progress, show),
-    )
+    truth, predictions = options.read(paths, partial(read_with_progress, show))
     check_weights(truth, options.weight_column or "")
 
     def evaluate(**keywords: Any) -> Evaluation:

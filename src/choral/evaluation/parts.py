@@ -15,7 +15,7 @@ from choral._optional import require
 from choral.evaluation.evaluating import no_labels, prepare
 from choral.evaluation.result import BASELINE
 from choral.evaluation.rows import Progress, tell_nobody
-from choral.label_files import ComparedPaths, match_names, read_compared
+from choral.label_files import ComparedPaths, LabelTable, match_names, read_compared, read_labels
 from choral.label_files.wording import counted, quoted
 from choral.profiles import ErrorProfile
 from choral.profiles.joint_errors import JointErrors
@@ -34,6 +34,17 @@ class PartOptions:
     header: bool | None = None
     threshold: float | None = None
     bootstrap: bool = True  # whether there will be one, which needs the errors of all models row by row
+
+    def read(self, paths: ComparedPaths, by: Callable[..., LabelTable] = read_labels) -> tuple[LabelTable, dict]:
+        """True labels and predictions from files, by `read_labels` or one that shows how far it is."""
+        return read_compared(
+            paths,
+            id_column=self.id_column,
+            weight_column=self.weight_column,
+            header=self.header,
+            of_any_range=self.threshold is not None,
+            read=by,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,13 +148,7 @@ def summarise_parts(
 
 def summarise_part(paths: ComparedPaths, options: PartOptions) -> PartSummary:
     """Read one part and keep what counts."""
-    truth, predictions = read_compared(
-        paths,
-        id_column=options.id_column,
-        weight_column=options.weight_column,
-        header=options.header,
-        of_any_range=options.threshold is not None,
-    )
+    truth, predictions = options.read(paths)
     had_scores = {name: {not is_hard(matrix)} for name, matrix in predictions.items()}
     matrices = {name: prepare(truth.values, matrix, options.threshold, name) for name, matrix in predictions.items()}
     matrices[BASELINE] = no_labels(truth.values)

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._kernels.arrays import where_it_lies
+from choral._kernels.blocks import dense
 from choral._kernels.pairs import error_blocks, row_slices
 from choral._kernels.row_counts import count_rows
 from choral._validation import Labels, check_columns, check_labels, check_matrix
@@ -96,7 +97,7 @@ class KnownLabels:
         )
 
     def _block(self, rows: slice) -> np.ndarray:
-        true, mask = _dense(self._y_true[rows]), None if self._mask is None else _dense(self._mask[rows])
+        true, mask = dense(self._y_true[rows]), None if self._mask is None else dense(self._mask[rows])
         if true.dtype.kind != "f":  # no nan among integers
             return np.ones(true.shape, dtype=bool) if mask is None else np.ascontiguousarray(mask)
         known = np.equal(true, true, order="C")
@@ -128,7 +129,7 @@ class KnownPart:
         self._bits = np.empty((0, 0), dtype=np.int8)
 
     def __getitem__(self, rows: slice) -> np.ndarray:
-        block, known = _dense(self._matrix[rows]), self._known[rows]
+        block, known = dense(self._matrix[rows]), self._known[rows]
         if known.all():
             return block
         if block.itemsize > 8:  # long doubles: no integer is as long
@@ -147,10 +148,6 @@ def with_nan(labels: Any) -> Any:
         return where_it_lies(labels)
     array = np.asarray(labels)
     return np.where(labels.isna(), np.nan, array) if array.dtype == object else array
-
-
-def _dense(block: Labels) -> np.ndarray:
-    return block.toarray() if sp.issparse(block) else block
 
 
 def _entries_of(mask: Mask, matrix: sp.csr_matrix) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from choral._kernels.array_pairs import array_error_blocks
-from choral._kernels.array_sums import array_rank_sums, rows_by_count
+from choral._kernels.array_sums import ROWS_PER_SUM, array_rank_sums, rows_by_count
 from choral._kernels.arrays import (
     Array,
     Namespace,
@@ -20,8 +20,6 @@ from choral._kernels.gpu import serves
 from choral._kernels.pairs import error_blocks
 from choral._kernels.ranks import rank_sums
 from choral._validation import Labels
-
-ROWS_PER_SUM = 1024
 
 
 class Totals(NamedTuple):
