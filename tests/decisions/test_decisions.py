@@ -38,8 +38,7 @@ from definitions import (
     risks_by_enumeration,
     tie_key,
 )
-from measure_zoo import KINDS
-from test_distributions import random_distribution
+from measure_zoo import KINDS, random_distribution
 
 METHODS = ("auto", "quick", "closed_form", "transform", "branch_and_bound", "search")
 EXAMPLE = LabelDistribution([[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]], [0.28, 0.16, 0.16, 0.16, 0.24])

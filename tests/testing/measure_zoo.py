@@ -1,4 +1,4 @@
-"""Measures of every kind on a number of labels, for tests that must hold for all of them."""
+"""Measures of every kind, and random distributions, on a number of labels: for tests that must hold for all of them."""
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from choral import (
     CountingMeasure,
     CoveringMeasure,
     HammingMeasure,
+    LabelDistribution,
     MoebiusMeasure,
     PolynomialMeasure,
     RelevanceMeasure,
@@ -47,3 +48,13 @@ def _some_labels(rng, n_labels):
 def _masses(n_labels):
     """Labels 0 and 1 can stand in for each other: a negative mass."""
     return {0: 1} if n_labels == 1 else {0: 0.8, 1: 0.7, (0, 1): -0.5}
+
+
+def random_distribution(rng, n_labels, n_instances=3):
+    n_labelsets = int(rng.integers(1, 1 + min(20, 2**n_labels)))
+    index = rng.choice(2**n_labels, n_labelsets, replace=False)
+    weights = rng.integers(0, 4, (n_instances, n_labelsets)).astype(float)
+    weights[:, rng.integers(n_labelsets)] += 1
+    return LabelDistribution(
+        index[:, np.newaxis] >> np.arange(n_labels) & 1, weights / weights.sum(axis=1, keepdims=True)
+    )

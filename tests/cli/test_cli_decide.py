@@ -22,11 +22,10 @@ from typer.testing import CliRunner
 import choral
 from choral.cli import app
 from choral.measures.families import PUBLISHED_ALPHAS
+from commands import assert_refused, read_csv
 from definitions import binomial_loss_by_counting
-from refusals import assert_refused
-from test_cli import read_csv
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 NAMES = ("beach", "sea", "sky", "sunset", "people")
 LABELSETS = [(0, 0, 1, 1, 0), (1, 0, 0, 0, 1), (1, 1, 0, 0, 0), (1, 1, 1, 0, 0), (1, 1, 0, 0, 1), (0, 0, 0, 0, 1)]
 PERCENT = [23, 22, 19, 16, 13, 7]

@@ -1,6 +1,5 @@
 """The command line: what it prints and writes, and that whatever goes wrong is one line and a status."""
 
-import csv
 import json
 import os
 import re
@@ -23,7 +22,7 @@ from choral import __main__ as entry
 from choral._text import printable
 from choral.cli import app
 from choral.cli.evaluate import name_models
-from refusals import assert_refused
+from commands import assert_refused, read_csv
 
 TRUE = "id,a,b,c\n1,1,0,0\n2,0,1,0\n3,0,0,1\n4,1,1,0\n"
 # one wrong label in three rows: Hamming 3/12, subset 3/4
@@ -54,11 +53,6 @@ def assert_fails(message, *arguments):
 def cells(output, name):
     """The cells of the row of the table that begins with a name."""
     return next(line for line in output.splitlines() if line.startswith(name)).removeprefix(name).split()
-
-
-def read_csv(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 # The table

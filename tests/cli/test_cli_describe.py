@@ -18,10 +18,9 @@ from typer.testing import CliRunner
 from choral.cli import app
 from choral.datasets import load_digits_segments
 from choral.stats import conditional_dependence, describe
-from refusals import assert_refused
-from test_cli import read_csv
+from commands import assert_refused, read_csv
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 
 ARFF = """@relation 'photos: -C 2'
 @attribute sea {0, 1}

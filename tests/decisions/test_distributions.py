@@ -21,7 +21,7 @@ from choral import (
 )
 from choral.decisions import support
 from definitions import losses_by_definition
-from measure_zoo import KINDS
+from measure_zoo import KINDS, random_distribution
 
 LABELSETS = [[0, 0, 0], [1, 1, 0], [1, 0, 1]]
 ROWS = np.array([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]])
@@ -31,16 +31,6 @@ FORMS = {
     "sparse": lambda rows: LabelDistribution(sp.csr_array(LABELSETS), sp.coo_array(rows)),
     "lists": lambda rows: LabelDistribution(LABELSETS, rows.tolist()),
 }
-
-
-def random_distribution(rng, n_labels, n_instances=3):
-    n_labelsets = int(rng.integers(1, 1 + min(20, 2**n_labels)))
-    index = rng.choice(2**n_labels, n_labelsets, replace=False)
-    weights = rng.integers(0, 4, (n_instances, n_labelsets)).astype(float)
-    weights[:, rng.integers(n_labelsets)] += 1
-    return LabelDistribution(
-        index[:, np.newaxis] >> np.arange(n_labels) & 1, weights / weights.sum(axis=1, keepdims=True)
-    )
 
 
 @pytest.mark.parametrize("make", FORMS.values(), ids=FORMS)

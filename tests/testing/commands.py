@@ -1,4 +1,6 @@
-"""What a command that refuses its input says."""
+"""What commands say and write."""
+
+import csv
 
 
 def assert_refused(result, message):
@@ -8,3 +10,8 @@ def assert_refused(result, message):
     assert result.stderr.startswith("choral: error: ")
     assert result.stderr.count("\n") == 1
     assert message in result.stderr
+
+
+def read_csv(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from choral.cli import app
 from choral.evaluation import parts
-from refusals import assert_refused
+from commands import assert_refused
 
 N_PARTS, ROWS, N_LABELS = 3, 40, 4
 RNG = np.random.default_rng(0)

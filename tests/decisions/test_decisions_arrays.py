@@ -31,8 +31,7 @@ from choral.decisions import search as numpy_search
 from choral.decisions.arrays import closed_form, devices, search, transform
 from choral.decisions.closed_form import has_closed_form
 from definitions import risks_by_enumeration
-from measure_zoo import KINDS
-from test_distributions import random_distribution
+from measure_zoo import KINDS, random_distribution
 
 torch = pytest.importorskip("torch")
 strict = pytest.importorskip("array_api_strict")

@@ -28,7 +28,7 @@ THREE = LabelDistribution([[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]
 @pytest.fixture
 def photo():
     """The five labels of the documentation."""
-    table = np.loadtxt(Path(__file__).parents[1] / "docs" / "examples" / "five_labels.csv", delimiter=",", skiprows=1)
+    table = np.loadtxt(Path(__file__).parents[2] / "docs" / "examples" / "five_labels.csv", delimiter=",", skiprows=1)
     return LabelDistribution(table[:, :-1], table[:, -1])
 
 

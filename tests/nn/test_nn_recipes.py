@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torchmetrics")
 
-PAGE = Path(__file__).parents[1] / "docs" / "pytorch.md"
+PAGE = Path(__file__).parents[2] / "docs" / "pytorch.md"
 pytestmark = pytest.mark.filterwarnings("default")  # what other packages say of each other is not our error
 
 
