@@ -20,7 +20,7 @@ if not (find_spec("torch") and find_spec("array_api_compat")):
 if not find_spec("dask"):
     collect_ignore_glob.append("docs/scale.md")
 if not find_spec("triton"):
-    collect_ignore_glob.append("src/choral/_kernels/gpu/*")
+    collect_ignore_glob.append("src/choral/rows/gpu/*")
 
 # The same examples on every run: a failure that comes and goes helps nobody (say --hypothesis-seed for others).
 settings.register_profile(

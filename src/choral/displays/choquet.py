@@ -8,8 +8,8 @@ import numpy as np
 from choral._validation import check_distribution, check_vector, refuse_where
 from choral.displays import _labels as labels
 from choral.displays import _style as style
-from choral.integrals import chained
-from choral.measures import AdditiveMeasure, Measure, RelevanceMeasure
+from choral.integrals import add_steps
+from choral.measures import ByRelevance, Measure, Terms, check_measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +75,7 @@ class ChoquetDisplay:
     def __init__(
         self,
         u: Any,
-        measure: Measure | RelevanceMeasure,
+        measure: Measure,
         *,
         label_names: Sequence[str] | None = None,
         weights: Any = None,
@@ -94,7 +94,7 @@ class ChoquetDisplay:
         for name, values in (("label_names", self.label_names), ("weights", self.weights)):
             if len(values) != n_labels:
                 raise ValueError(f"{name} must have one entry for each of {n_labels} values; got {len(values)}.")
-        self.integral = float(chained(self.u[np.newaxis], self.order[np.newaxis], self.worths)[0])
+        self.integral = float(add_steps(self.u[np.newaxis], self.order[np.newaxis], self.worths)[0])
         self.mean = float(self.weights @ self.u)
 
     @classmethod
@@ -102,7 +102,7 @@ class ChoquetDisplay:
         cls,
         y_true_row: Any,
         y_pred_row: Any,
-        measure: Measure | RelevanceMeasure,
+        measure: Measure,
         *,
         label_names: Sequence[str] | None = None,
         weights: Any = None,
@@ -228,24 +228,25 @@ def _fit(ax: "Axes", names: list[str], widths: np.ndarray, fontsize: str) -> boo
     return bool((sizes < 0.95 * widths).all())
 
 
-def _worths(measure: Any, order: np.ndarray, y_true: Any) -> np.ndarray:
+def _worths(measure: Measure, order: np.ndarray, y_true: Any) -> np.ndarray:
     """What the nested sets of labels are worth, from all of them to the one with the largest value."""
-    if not isinstance(measure, Measure | RelevanceMeasure):
-        raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
-    measure.check_n_labels(order.size)
-    if isinstance(measure, Measure):
-        worths = measure.chain(order[np.newaxis])
+    check_measure(measure)
+    form = measure.form(order.size)
+    if not isinstance(form, ByRelevance):
+        worths = form.nested_worths(order[np.newaxis])
     elif y_true is None:
         raise ValueError("a RelevanceMeasure depends on the true labels: y_true is needed, or from_prediction.")
     else:
-        worths = measure.chain(order[np.newaxis], check_vector("y_true", y_true)[np.newaxis])
+        worths = form.nested_worths(order[np.newaxis], check_vector("y_true", y_true)[np.newaxis])
     return np.broadcast_to(worths, (1, order.size))[0].copy()
 
 
-def _weights(weights: Any, measure: Any, n_labels: int) -> np.ndarray:
+def _weights(weights: Any, measure: Measure, n_labels: int) -> np.ndarray:
+    """How wide each label is drawn: its weight under an additive measure, else all alike."""
     if weights is not None:
         return check_distribution("weights", weights)
-    return measure.weights if isinstance(measure, AdditiveMeasure) else np.full(n_labels, 1 / n_labels)
+    form = measure.form(n_labels)
+    return form.singles if isinstance(form, Terms) and not form.larger else np.full(n_labels, 1 / n_labels)
 
 
 def _check_two(axes: Any) -> "tuple[Axes, Axes]":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from choral._kernels.arrays import is_foreign, to_host
+from choral._array_api import is_foreign, to_host
 from choral._optional import require
 from choral.curves import LossCurve
 from choral.decisions import BayesCurve, Distribution, bayes_curve, expected_curve
