@@ -10,8 +10,7 @@ import scipy.sparse as sp
 
 from choral._validation import Labels, check_matrix, refuse_entry_where
 from choral.decisions.label_weights import distinct_rows
-from choral.rows.blocks import all_binary, check_binary
-from choral.rows.pairs import row_slices
+from choral.rows.blocks import all_binary, check_binary, row_slices
 from choral.stats.pairs import cramers_v, mutual_information
 
 # What a table with a row for each data set shows; the first six are the columns of the paper's Table 1.
