@@ -308,7 +308,7 @@ def test_values_that_are_no_labels(folder):
 
 
 def test_outputs_are_checked_before_the_reading(folder, monkeypatch):
-    monkeypatch.setattr("choral.cli.describe.read_input", lambda *_: pytest.fail("read too early"))
+    monkeypatch.setattr("choral.cli.describe._read_input", lambda *_: pytest.fail("read too early"))
     assert_fails("no/out.csv cannot be written", "photos.arff", "--csv", "no/out.csv")
 
 

@@ -15,8 +15,7 @@ from choral._optional import require
 from choral.evaluation.evaluating import no_labels, prepare
 from choral.evaluation.result import BASELINE
 from choral.evaluation.rows import Progress, tell_nobody
-from choral.label_files import ComparedPaths, LabelTable, match_names, read_compared, read_labels
-from choral.label_files.wording import counted, quoted
+from choral.label_files import ComparedPaths, LabelTable, counted, match_names, quoted, read_compared, read_labels
 from choral.profiles import ErrorProfile
 from choral.profiles.joint_errors import JointErrors
 from choral.profiles.several import warn_if_mixed

@@ -1,4 +1,4 @@
-"""``choral study``: a plan in; losses, tables, figures and a page out."""
+"""Options of ``choral study``, and the files that it writes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,7 +11,7 @@ import typer
 from choral._optional import require
 from choral._text import printable
 from choral.cli.console import Show, progress_bar, standard_output, warnings_in_one_line
-from choral.cli.parsing import parse_number
+from choral.cli.options import parse_number
 from choral.cli.report import PAGE, write_report
 
 if TYPE_CHECKING:  # else every command would wait a second for scikit-learn
@@ -54,7 +54,7 @@ def run_plan(
     published (the same with the quirks of the published protocol, compared with its figures), tailored (learners made
     for these losses, each beside the best of all others; needs choral[boomer]) or a TOML file.
     """
-    from choral.cli.study_output import print_study
+    from choral.cli.study.printing import print_study
     from choral.study import run_study
     from choral.study.clusters import dask_cluster
 
