@@ -1,5 +1,6 @@
 """Label matrices from files: what is read, how tables are aligned, and what is refused in which words."""
 
+import pickle
 import re
 import struct
 import zipfile
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from choral.label_files import LabelTable, align, check_row_weights, check_scores, check_truth, read_labels
+from choral.label_files import HeaderError, LabelTable, align, check_row_weights, check_scores, check_truth, read_labels
 
 LABELS = np.array([[0, 1, 1], [1, 0, 0]])
 
@@ -79,6 +80,12 @@ def test_other_id_column(write):
     table = read_labels(write("t.csv", "image,a\n7,1\n8,0\n"), id_column="image")
     assert table.ids == ("7", "8")
     assert table.labels == ("a",)
+
+
+def test_an_id_column_that_is_not_there(write):
+    content = "image,a\n7,1\n8,0\n"
+    assert_refused(write("t.csv", content), r"t\.csv has no column 'photo' for the ids\.", id_column="photo")
+    assert read_labels(write("t.csv", "a,b\n0,1\n")).ids is None
 
 
 def test_numeric_label_names_beside_an_id_column(write):
@@ -219,6 +226,14 @@ def test_a_wrong_value_in_the_first_line_may_be_a_name(write):
         ValueError, match=r"line 1, column 1: .*; got 101\.0 \(if this line is a header, say header=True\)\."
     ):
         check_scores(read_labels(write("t.csv", "101,102\n1,0\n")))
+
+
+def test_errors_about_a_header_travel_between_processes(write):
+    with pytest.raises(HeaderError) as caught:
+        read_labels(write("t.csv", "0,1\n0,1\n"))
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert str(copy) == str(caught.value)
+    assert copy.in_words(header="yes", no_header="no").endswith("t.csv, 0,1, may be a header or labels; say yes or no.")
 
 
 def test_the_first_wrong_value_of_many(monkeypatch):

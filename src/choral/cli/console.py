@@ -88,7 +88,7 @@ def _name_options(error: Exception) -> str:
     """The message of an error, with our options where the library names arguments of its functions."""
     if isinstance(error, HeaderError):
         return error.in_words(header="--header", no_header="--no-header")
-    return str(error)
+    return str(error).replace("the argument labels", "--labels")
 
 
 @contextmanager

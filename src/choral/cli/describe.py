@@ -53,7 +53,7 @@ def describe_datasets(
         str | None,
         typer.Option(
             metavar="N|FILE.xml",
-            help="Labels of an ARFF file that does not tell: the first N attributes, the last for -N, or by FILE.",
+            help="Labels of an ARFF file that does not name them: first N attributes, last for -N, or those in FILE.",
         ),
     ] = None,
     conditional: Annotated[
@@ -193,8 +193,9 @@ NOTES = (
     "Cramér's V of pairs of labels, from 0 to 1.",
 )
 CONDITIONAL_NOTE = (
-    "Gain is what the true labels before a label tell of it beyond the features, in bits of cross-validated log loss; "
-    "of a data set, the sum over labels with its standard error. About 0 means no dependence given the features."
+    "Gain is how much better a label is predicted if the true labels before it are known as well as the features, in "
+    "bits of cross-validated log loss; of a data set, the sum over labels with its standard error. About 0 means no "
+    "dependence given the features."
 )
 
 
@@ -221,7 +222,7 @@ def _read_and_describe(argument: str, options: FileOptions, conditional: bool, s
 
 
 def _csv_rows(described: Sequence[Described]) -> Iterator[list[Any]]:
-    """One line a data set; the header first."""
+    """One line for each data set; the header first."""
     yield ["name", *NUMBERS, "conditional_total", "conditional_standard_error"]
     for description, conditional in described:
         numbers = [getattr(description, number) for number in NUMBERS]

@@ -68,7 +68,7 @@ def evaluate_files(
     truth: Annotated[Path, typer.Argument(metavar="TRUE", hidden=True)],
     predictions: Annotated[list[Path], typer.Argument(metavar="PRED", hidden=True)],
     threshold: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="Predict 1 where the score is at least this.")
+        str | None, typer.Option(metavar="NUMBER", help="Predict 1 where the score, of any range, is at least NUMBER.")
     ] = None,
     soft: Annotated[bool, typer.Option("--soft", help="Keep scores as they are, without a note.")] = False,
     weights: Annotated[
@@ -80,7 +80,7 @@ def evaluate_files(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Read parts of folders on the Dask cluster with this scheduler; local: one on this machine.",
+            help="Dask scheduler, whose workers read the parts of folders; local starts a cluster on this machine.",
         ),
     ] = None,
     family: Family = "binomial",
@@ -198,7 +198,7 @@ class Compared(NamedTuple):
 
     evaluate: Callable[..., Evaluation]  # of the keywords family, parameters, n_bootstrap, random_state and progress
     labels: tuple[str, ...] | None
-    why_no_intervals: str = ""  # if there can be none
+    why_no_intervals: str = ""  # empty where there are intervals
 
 
 def _read_files(paths: ComparedPaths, options: PartOptions, show: Show) -> Compared:
@@ -319,7 +319,7 @@ def _make_notes(evaluation: Evaluation, n_bootstrap: int) -> list[str]:
     size = f"{counted(evaluation.n_rows, 'row')}, {counted(evaluation.n_labels, 'label')}"
     notes = [f"{size}, {kind} predictions; lower is better, * marks the best model."]
     if kind != "hard":
-        notes.append(f"The baseline ({evaluation.baseline}) is hard: scores do not compare with it.")
+        notes.append(f"The baseline ({evaluation.baseline}) is hard and cannot be compared with scores.")
     elif unbeaten := _columns_of_the_baseline(evaluation, summary):
         notes.append(f"No model beats the baseline ({evaluation.baseline}) in: {', '.join(unbeaten)}.")
     if len(evaluation.models) > 1:

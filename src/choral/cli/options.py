@@ -24,21 +24,27 @@ PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 PAGE_SUFFIXES = (".html", ".htm")
 
 IdColumn = Annotated[
-    str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the rows; id by default, if there.")
+    str | None,
+    typer.Option(
+        "--id", metavar="COLUMN", help="Column that names the rows; by default id, if there is such a column."
+    ),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line of CSV and TSV files holds names; found out by default.",
+        help="Whether the first line of CSV and TSV files holds names; detected by default.",
         show_default=False,
     ),
 ]
 Family = Annotated[
     str,
-    typer.Option(metavar="NAME", help="Losses between the ends: binomial (default) or polynomial.", show_default=False),
+    typer.Option(metavar="NAME", help="Family of losses: binomial (default) or polynomial.", show_default=False),
 ]
-Parameters = Annotated[list[str] | None, typer.Option(metavar="1,2,5", help="Values of k or alpha; inf is an alpha.")]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(metavar="1,2,5", help="Values of k (binomial) or of alpha (polynomial), which may be inf."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of the table.")]
 PlotPath = Annotated[str | None, typer.Option("--plot", metavar="OUT.png|svg|pdf", help="Draw the curves.")]
 

@@ -87,14 +87,14 @@ class LabelTable:
         check_distinct(self.source, "labels", self.labels or ())
         check_distinct(self.source, "ids", self.ids or ())
 
-    def place(self, row: int, column: str) -> str:
+    def describe_cell(self, row: int, column: str) -> str:
         """A cell in words, counted from 1.
 
         Examples
         --------
-        >>> LabelTable(np.eye(2), source="a.csv", first_line=2).place(0, "column 'sea'")
+        >>> LabelTable(np.eye(2), source="a.csv", first_line=2).describe_cell(0, "column 'sea'")
         "a.csv, line 2, column 'sea'"
-        >>> LabelTable(np.eye(2), source="a.npy").place(0, "column 2")
+        >>> LabelTable(np.eye(2), source="a.npy").describe_cell(0, "column 2")
         'a.npy, row 1 (counted from 1), column 2'
         """
         where = f"row {row + 1} (counted from 1)" if self.first_line is None else f"line {self.first_line + row}"
@@ -199,7 +199,9 @@ def check_row_weights(table: LabelTable, column: str, *, may_all_be_zero: bool =
     if wrong.any():
         row = int(wrong.argmax())
         expected = f"expected a weight, 0 or more and at most {LARGEST_WEIGHT}"
-        raise ValueError(f"{table.place(row, f'column {quoted(column)}')}: {expected}; got {weights[row].item()}.")
+        raise ValueError(
+            f"{table.describe_cell(row, f'column {quoted(column)}')}: {expected}; got {weights[row].item()}."
+        )
     if not may_all_be_zero and not weights.any():
         raise ValueError(f"{table.source}, column {quoted(column)}: all weights are 0; expected one above 0.")
 
@@ -212,7 +214,7 @@ def _refuse_where(is_wrong: Callable[[np.ndarray], np.ndarray], table: LabelTabl
             index = int(wrong.argmax())  # in the order of rows
             row, label = _row_and_label(table.values, start + index)
             column = f"column {label + 1}" if table.labels is None else f"column {quoted(table.labels[label])}"
-            problem = f"{table.place(row, column)}: expected {expected}; got {values.flat[index].item()}"
+            problem = f"{table.describe_cell(row, column)}: expected {expected}; got {values.flat[index].item()}"
             if row == 0 and table.first_line is not None and table.labels is None:
                 raise HeaderError(problem, " (if this line is a header, say {header}).")
             raise ValueError(f"{problem}.")

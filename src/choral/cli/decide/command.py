@@ -37,9 +37,9 @@ from choral.label_files import LabelTable, check_row_weights, check_truth
 CSV_COLUMNS = ("family", "parameter", "risk", "lower_bound", "exact", "marginal_mode", "joint_mode")
 
 EPILOG = """
-The first line of a CSV or TSV file is a header if it is not all numbers, or is 0,1,2 and so on. Label sets that come
-twice count together. The marginal mode, the labels more probable than not, is best for Hamming loss; the joint mode,
-the most probable label set, is best for subset 0/1 loss.
+The first line of a CSV or TSV file is a header if it is not all numbers, or is 0,1,2 and so on. Probabilities of rows
+with the same label set are added up. The marginal mode, the labels more probable than not, is best for Hamming loss;
+the joint mode, the most probable label set, is best for subset 0/1 loss.
 """
 
 
@@ -48,7 +48,9 @@ def decide_file(
     probability: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with the probabilities; probability by default.")
     ] = None,
-    samples: Annotated[bool, typer.Option("--samples", help="There is no such column: all rows count alike.")] = False,
+    samples: Annotated[
+        bool, typer.Option("--samples", help="No column holds probabilities: all rows count alike.")
+    ] = False,
     normalize: Annotated[
         bool, typer.Option("--normalize", help="Divide weights or counts by their sum, to get probabilities.")
     ] = False,
@@ -178,7 +180,7 @@ def _make_distribution(table: LabelTable, *, normalize: bool) -> LabelDistributi
         return LabelDistribution.from_samples(table.values, table.weights)
     try:
         return LabelDistribution(table.values, table.weights)
-    except ValueError as error:  # of what is checked already, the sum alone may be wrong
+    except ValueError as error:  # all else is checked already: only the sum may be wrong
         raise ValueError(f"{table.source}: {error} --normalize divides them by it.") from error
 
 
@@ -191,7 +193,7 @@ def _check_label_names(table: LabelTable) -> None:
 
 
 def _csv_rows(decisions: Decisions) -> Iterator[list[Any]]:
-    """One line a parameter, with a column for each label of the prediction; the header first."""
+    """One line for each parameter, with a column for each label of the prediction; the header first."""
     yield [*CSV_COLUMNS, *map(printable, decisions.names)]
     numbers = [decisions.optimal.parameters, decisions.risks, decisions.lower_bounds, decisions.exact]
     losses = [mode.curve.losses for mode in decisions.modes.values()]

@@ -115,7 +115,7 @@ def _failures(results: Results) -> Iterator[str]:
             short = reason if len(reason) <= MAX_CHARACTERS else f"{reason[:MAX_CHARACTERS]}..."
             yield f"- {dataset}, {learner}, {counted(count, 'cell')}: {short}"
         if len(alike) > MAX_FAILURES:
-            yield f"- and {len(alike) - MAX_FAILURES} more, which the page and log.txt tell."
+            yield f"- and {len(alike) - MAX_FAILURES} more; see the page and log.txt."
         yield ""
 
 
