@@ -160,6 +160,10 @@ def test_differences_that_are_not_clear(three_models):
     reason = "since the 95% bootstrap interval of the difference includes 0"
     sentence = f"Best at k=4 (subset 0/1): good; near may be as good, {reason}.\n"
     assert sentence in notes("t.npy", "good.npy", "near.npy", "bad.npy")
+    np.save("nearer.npy", np.load("near.npy"))
+    reason = "since the 95% bootstrap intervals of the differences include 0"
+    sentence = f"Best at k=4 (subset 0/1): good; near, nearer may be as good, {reason}.\n"
+    assert sentence in notes("t.npy", "good.npy", "near.npy", "nearer.npy")
 
 
 def test_no_bootstrap_no_word_about_it(three_models):

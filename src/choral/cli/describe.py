@@ -81,12 +81,12 @@ def describe_datasets(
         raise ValueError(f"--plot draws one data set; got {len(arguments)}.")
     if conditional and any(map(_is_label_file, arguments)):
         raise ValueError(f"--conditional needs features; {next(filter(_is_label_file, arguments))} has labels alone.")
-    check_outputs(csv_path, plot_path, inputs=_files_among(arguments))
+    check_outputs(csv_path, plot_path, inputs=_find_files(arguments))
     with warnings_in_one_line():
         with progress_bar() as show:
             described = [_read_and_describe(argument, options, conditional, show) for argument in arguments]
         if csv_path is not None:
-            write_csv(csv_path, _csv_rows(described))
+            write_csv(csv_path, _make_csv_rows(described))
         if plot_path is not None:
             write_plot(plot_path, _make_display(described[0]))
     with standard_output():
@@ -112,7 +112,7 @@ def _is_label_file(argument: str) -> bool:
     return Path(argument).suffix.lower() in SUFFIXES
 
 
-def _files_among(arguments: list[str]) -> list[Path]:
+def _find_files(arguments: list[str]) -> list[Path]:
     """The arguments that are files, which no output may replace."""
     return [Path(argument) for argument in arguments if is_arff(argument) or _is_label_file(argument)]
 
@@ -221,7 +221,7 @@ def _read_and_describe(argument: str, options: FileOptions, conditional: bool, s
     return Described(describe(source), dependence)
 
 
-def _csv_rows(described: Sequence[Described]) -> Iterator[list[Any]]:
+def _make_csv_rows(described: Sequence[Described]) -> Iterator[list[Any]]:
     """One line for each data set; the header first."""
     yield ["name", *NUMBERS, "conditional_total", "conditional_standard_error"]
     for description, conditional in described:
@@ -238,23 +238,18 @@ def _make_display(described: Described) -> Display:
 
 
 def _print_descriptions(described: Sequence[Described]) -> None:
-    """Print Table 1, what else a number says of a data set and, of a single one, a table of its labels."""
-    more = [[*row, *gain] for row, gain in zip(_rows(described, MORE), _gains(described), strict=True)]
-    grids = [_rows(described, TABLE_1), more, *map(_label_rows, described if len(described) == 1 else [])]
+    """Print Table 1, a table of more numbers and, for a single data set, a table of its labels."""
+    more = [[*row, *gain] for row, gain in zip(_make_rows(described, MORE), _make_gain_cells(described), strict=True)]
+    grids = [_make_rows(described, TABLE_1), more, *map(_make_label_rows, described if len(described) == 1 else [])]
     for grid in grids:
-        _print_grid(grid)
+        print_upright_or_sideways(partial(_make_table, grid))
         print_sentences([""])
     has_gains = any(one.conditional is not None for one in described)
     print_sentences([*NOTES, *([CONDITIONAL_NOTE] if has_gains else [])])
 
 
-def _print_grid(rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of cells, the first of them above the others; sideways where the terminal is too narrow."""
-    print_upright_or_sideways(partial(_make_table, rows))
-
-
 def _make_table(rows: Sequence[Sequence[str]], *, sideways: bool = False) -> Table:
-    """Tabulate rows of cells, or sideways their columns: numbers to the right, names to the left."""
+    """Tabulate rows of cells, titles first; sideways, each row becomes a column."""
     rows = list(zip(*rows, strict=True)) if sideways else rows
     table = new_table()
     for index, title in enumerate(rows[0]):
@@ -265,24 +260,24 @@ def _make_table(rows: Sequence[Sequence[str]], *, sideways: bool = False) -> Tab
     return table
 
 
-def _rows(described: Sequence[Described], columns: dict[str, tuple[str, str]]) -> list[list[str]]:
-    """A row for each data set below one of titles."""
+def _make_rows(described: Sequence[Described], columns: dict[str, tuple[str, str]]) -> list[list[str]]:
+    """Titles, then a row for each data set."""
     rows = [["data set", *columns]]
     for description, _ in described:
-        cells = [_shown(getattr(description, attribute), form) for attribute, form in columns.values()]
+        cells = [_format_number(getattr(description, attribute), form) for attribute, form in columns.values()]
         rows.append([printable(description.name), *cells])
     return rows
 
 
-def _gains(described: Sequence[Described]) -> list[list[str]]:
-    """One more column if there is anything to show in it."""
+def _make_gain_cells(described: Sequence[Described]) -> list[list[str]]:
+    """One more column, in which each row is empty if no data set has a gain."""
     if all(conditional is None for _, conditional in described):
         return [[]] * (len(described) + 1)
     return [["gain"], *([f"{c.total:.3f} ± {c.standard_error:.3f}"] for _, c in described if c is not None)]
 
 
-def _label_rows(described: Described) -> list[list[str]]:
-    """A row for each label: how frequent it is, and with which other label it goes most."""
+def _make_label_rows(described: Described) -> list[list[str]]:
+    """A row for each label: how frequent it is, and on which other label it depends most."""
     description, conditional = described
     gains = [] if conditional is None else [conditional.gains]
     rows = [["label", "instances", "share", "IR", PARTNER, "V", *(["gain"] if gains else [])]]
@@ -296,7 +291,7 @@ def _label_rows(described: Described) -> list[list[str]]:
                 name,
                 str(count),
                 f"{count / description.n_instances:.1%}",
-                _shown(description.imbalance_ratios[label], ".2f"),
+                _format_number(description.imbalance_ratios[label], ".2f"),
                 names[partner] if dependence > 0 else MISSING,
                 f"{dependence:.3f}",
                 *(f"{of_label[label]:.3f}" for of_label in gains),
@@ -305,6 +300,6 @@ def _label_rows(described: Described) -> list[list[str]]:
     return rows
 
 
-def _shown(number: float | None, form: str) -> str:
+def _format_number(number: float | None, form: str) -> str:
     """A number for a table; a dash for one that is not known or not finite."""
     return MISSING if number is None or not np.isfinite(number) else format(number, form)

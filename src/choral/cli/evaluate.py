@@ -136,7 +136,7 @@ def evaluate_files(
             if page_path is not None:
                 _write_page(page_path, evaluation, compared, truth, options, show)
         if csv_path is not None:
-            write_csv(csv_path, _csv_rows(evaluation))
+            write_csv(csv_path, _make_csv_rows(evaluation))
         if plot_path is not None:
             write_plot(plot_path, _make_display(evaluation))
     if not soft and not any(evaluation.profiles[name].is_hard for name in evaluation.models):
@@ -151,6 +151,9 @@ def evaluate_files(
             _print_evaluation(evaluation, 0 if compared.why_no_intervals else n_bootstrap)
 
 
+# Files and folders
+
+
 def name_models(paths: list[Path]) -> list[str]:
     """Name each file by its stem, by folder and stem where stems are equal, else by its path; folders have no suffix.
 
@@ -162,8 +165,8 @@ def name_models(paths: list[Path]) -> list[str]:
     ['monday/tree', 'friday/tree']
     """
     namings: list[Callable[[Path], str]] = [
-        _stem,
-        lambda path: f"{path.absolute().parent.name}/{_stem(path)}",
+        _name_file,
+        lambda path: f"{path.absolute().parent.name}/{_name_file(path)}",
         str,
     ]
     for naming in namings:
@@ -174,7 +177,7 @@ def name_models(paths: list[Path]) -> list[str]:
     raise ValueError(f"Prediction files must differ; {twice} came twice.")
 
 
-def _stem(path: Path) -> str:
+def _name_file(path: Path) -> str:
     return path.absolute().name if path.is_dir() else path.stem
 
 
@@ -229,6 +232,9 @@ def _read_parts(
     return Compared(partial(evaluate_summaries, total.profiles, total.joint), total.labels, total.why_no_joint)
 
 
+# Outputs
+
+
 def _write_page(
     path: str, evaluation: Evaluation, compared: Compared, truth: Path, options: dict[str, Any], show: Show
 ) -> None:
@@ -245,10 +251,10 @@ def _write_page(
     n_bootstrap = 0 if compared.why_no_intervals else options["n_bootstrap"]
     _, *notes = _make_notes(evaluation, n_bootstrap)  # the first is about the table on the screen
     sentences = [_make_headline(evaluation), *notes]
-    write_page(evaluation_contents(evaluations, _stem(truth), sentences, compared.labels), path)
+    write_page(evaluation_contents(evaluations, _name_file(truth), sentences, compared.labels), path)
 
 
-def _csv_rows(evaluation: Evaluation) -> Iterator[list[Any]]:
+def _make_csv_rows(evaluation: Evaluation) -> Iterator[list[Any]]:
     """One line per curve and parameter, with the interval of the difference to the best; the header first."""
     yield ["model", "family", "parameter", "loss", "difference", "lower", "upper"]
     for name, curve in evaluation.curves.items():
@@ -262,7 +268,7 @@ def _csv_rows(evaluation: Evaluation) -> Iterator[list[Any]]:
 
 
 def _make_display(evaluation: Evaluation) -> Display:
-    """All curves, to be drawn on one pair of axes."""
+    """Put all curves on one pair of axes."""
     from choral.displays import LossCurveDisplay
 
     return LossCurveDisplay.from_curves(evaluation.curves, baseline=evaluation.baseline)
@@ -277,13 +283,14 @@ def _print_evaluation(evaluation: Evaluation, n_bootstrap: int) -> None:
 def _make_table(evaluation: Evaluation, *, sideways: bool = False) -> Table:
     """Tabulate losses by model, the best marked, the baseline last; a row for each model or, sideways, each loss."""
     summary = evaluation.summary()
-    least = [min(summary.rows[name][i] for name in evaluation.models) for i in range(len(summary.columns))]
+    models = evaluation.models
+    least = [min(losses) for losses in zip(*(summary.rows[name] for name in models), strict=True)]
     rows = []
-    for name in [*evaluation.models, evaluation.baseline]:
+    for name in [*models, evaluation.baseline]:
         style = "dim" if name == evaluation.baseline else ""
         losses = [
             Text(f"*{loss:.4f}", style="bold")
-            if name in evaluation.models and loss <= best + ROUNDING
+            if name in models and loss <= best + ROUNDING
             else Text(f"{loss:.4f}", style=style)
             for loss, best in zip(summary.rows[name], least, strict=True)
         ]
@@ -295,13 +302,16 @@ def _make_table(evaluation: Evaluation, *, sideways: bool = False) -> Table:
     for index, cell in enumerate(grid[0]):
         table.add_column(cell, justify="right" if index else "left", no_wrap=True, min_width=7)
     for index, cells in enumerate(grid[1:], start=1):
-        table.add_row(*cells, end_section=not sideways and index == len(evaluation.models))
+        table.add_row(*cells, end_section=not sideways and index == len(models))
     return table
+
+
+# Sentences
 
 
 def _make_headline(evaluation: Evaluation) -> str:
     """The best model at both ends in a few words; of a single model, its losses there."""
-    ends = [_describe(evaluation, parameter) for parameter in evaluation.parameters[[0, -1]]]
+    ends = [_describe_loss(evaluation, parameter) for parameter in evaluation.parameters[[0, -1]]]
     best = evaluation.best[0], evaluation.best[-1]
     if len(evaluation.models) == 1:
         losses = evaluation.curves[best[0]].losses[[0, -1]]
@@ -312,35 +322,36 @@ def _make_headline(evaluation: Evaluation) -> str:
 
 
 def _make_notes(evaluation: Evaluation, n_bootstrap: int) -> list[str]:
-    """Say what was judged, which model is best at each end, and how sure that is."""
-    hard = {evaluation.profiles[name].is_hard for name in evaluation.models}
+    """Say what was judged, which model is best at each end, and whether others may be as good."""
+    models = evaluation.models
+    hard = {evaluation.profiles[name].is_hard for name in models}
     kind = "hard and soft" if len(hard) == 2 else "hard" if hard == {True} else "soft"
     summary = evaluation.summary()
     size = f"{counted(evaluation.n_rows, 'row')}, {counted(evaluation.n_labels, 'label')}"
     notes = [f"{size}, {kind} predictions; lower is better, * marks the best model."]
     if kind != "hard":
         notes.append(f"The baseline ({evaluation.baseline}) is hard and cannot be compared with scores.")
-    elif unbeaten := _columns_of_the_baseline(evaluation, summary):
+    elif unbeaten := _find_unbeaten_columns(evaluation, summary):
         notes.append(f"No model beats the baseline ({evaluation.baseline}) in: {', '.join(unbeaten)}.")
-    if len(evaluation.models) > 1:
-        doubt = _why_unsure(evaluation, n_bootstrap)
-        best = first_best(np.array([summary.rows[name] for name in evaluation.models]))
+    if len(models) > 1:
+        doubt = _explain_doubt(evaluation, n_bootstrap)
+        best = first_best(np.array([summary.rows[name] for name in models]))
         for column in dict.fromkeys([0, len(summary.parameters) - 1]):
             parameter = summary.parameters[column]
-            sentence = f"Best at {_describe(evaluation, parameter)}: {evaluation.models[best[column]]}"
-            notes.append(f"{sentence}{'' if doubt else _evidence(evaluation, parameter)}.")
+            sentence = f"Best at {_describe_loss(evaluation, parameter)}: {models[best[column]]}"
+            notes.append(f"{sentence}{'' if doubt else _describe_evidence(evaluation, parameter)}.")
         notes += [doubt] if doubt and n_bootstrap else []
     return notes
 
 
-def _columns_of_the_baseline(evaluation: Evaluation, summary: Summary) -> list[str]:
+def _find_unbeaten_columns(evaluation: Evaluation, summary: Summary) -> list[str]:
     """The columns of the table in which no model is better than predicting nothing."""
     losses_of_models = zip(*(summary.rows[name] for name in evaluation.models), strict=True)
     columns = zip(summary.columns, summary.rows[evaluation.baseline], losses_of_models, strict=True)
     return [title for title, baseline, losses in columns if baseline <= min(losses)]
 
 
-def _why_unsure(evaluation: Evaluation, n_bootstrap: int) -> str:
+def _explain_doubt(evaluation: Evaluation, n_bootstrap: int) -> str:
     """Why the bootstrap says nothing about differences; empty if it does."""
     if evaluation.n_rows < MIN_ROWS:
         few, needed = counted(evaluation.n_rows, "row"), MIN_ROWS
@@ -351,12 +362,12 @@ def _why_unsure(evaluation: Evaluation, n_bootstrap: int) -> str:
     return f"Too few to say how sure the differences are: {few}, expected at least {needed}."
 
 
-def _evidence(evaluation: Evaluation, parameter: float) -> str:
-    """Which models the bootstrap can tell from the best one."""
+def _describe_evidence(evaluation: Evaluation, parameter: float) -> str:
+    """Say which models may be as good as the best one, by the bootstrap intervals of the differences."""
     if evaluation.differences is None:
         return ""
     if parameter not in evaluation.parameters:
-        return f"; bootstrap intervals end at {_describe(evaluation, evaluation.parameters[-1])}"
+        return f"; bootstrap intervals end at {_describe_loss(evaluation, evaluation.parameters[-1])}"
     index = evaluation.parameters.tolist().index(parameter)
     others = [name for name in evaluation.models if name != evaluation.best[index]]
     near = [name for name in others if evaluation.differences[name].lower[index] <= ROUNDING]
@@ -367,6 +378,6 @@ def _evidence(evaluation: Evaluation, parameter: float) -> str:
     return f"; the {level} bootstrap intervals of all differences to it exclude 0"
 
 
-def _describe(evaluation: Evaluation, parameter: float) -> str:
+def _describe_loss(evaluation: Evaluation, parameter: float) -> str:
     symbol = get_family(evaluation.family).symbol
     return f"{symbol}={describe_parameter(evaluation.family, parameter, evaluation.n_labels)}"

@@ -98,7 +98,7 @@ def decide_file(
             optimal = choral.bayes_curve(distribution, progress=show, **options)
         decisions = Decisions(distribution, optimal, table.labels, n_rows=table.values.shape[0])
         if csv_path is not None:
-            write_csv(csv_path, _csv_rows(decisions))
+            write_csv(csv_path, _make_csv_rows(decisions))
         if plot_path is not None:
             write_plot(plot_path, _make_display(decisions))
     with standard_output():
@@ -192,7 +192,7 @@ def _check_label_names(table: LabelTable) -> None:
             raise ValueError(f"{table.source}: the label {quoted(name)} is another column of --csv; {hint}.")
 
 
-def _csv_rows(decisions: Decisions) -> Iterator[list[Any]]:
+def _make_csv_rows(decisions: Decisions) -> Iterator[list[Any]]:
     """One line for each parameter, with a column for each label of the prediction; the header first."""
     yield [*CSV_COLUMNS, *map(printable, decisions.names)]
     numbers = [decisions.optimal.parameters, decisions.risks, decisions.lower_bounds, decisions.exact]

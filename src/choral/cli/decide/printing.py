@@ -44,7 +44,7 @@ def print_decisions(decisions: Decisions) -> None:
     """Print the predictions as a table, or as a list where they are too long for one; then what to read from it."""
     symbol = get_family(decisions.optimal.family).symbol
     prediction = "optimal prediction" if decisions.exact.all() else "best prediction found"
-    rows, titles = _make_rows(decisions), [symbol, prediction, "risk", *_mode_columns(decisions)]
+    rows, titles = _make_rows(decisions), [symbol, prediction, "risk", *_find_mode_columns(decisions)]
     widest = max(Text(row.prediction).cell_len for row in rows)
     room = new_console().width - table_width(_make_table(rows, titles, room=0))
     if room >= max(min(widest, MIN_ROOM), widest / MAX_LINES):
@@ -84,11 +84,11 @@ def _print_list(rows: Sequence[Row], titles: Sequence[str]) -> None:
 
 def _make_rows(decisions: Decisions) -> list[Row]:
     """All parameters in order."""
-    of_modes = list(_mode_columns(decisions).values())
-    return [_row(decisions, of_modes, where) for where in _split(decisions)]
+    of_modes = list(_find_mode_columns(decisions).values())
+    return [_make_row(decisions, of_modes, where) for where in _split_parameters(decisions)]
 
 
-def _mode_columns(decisions: Decisions) -> dict[str, np.ndarray]:
+def _find_mode_columns(decisions: Decisions) -> dict[str, np.ndarray]:
     """Titles and losses of the modes; one that is optimal throughout would repeat the risks."""
     marginal, joint = decisions.modes.values()
     if np.array_equal(marginal.labels, joint.labels):
@@ -103,7 +103,7 @@ def _is_optimal(decisions: Decisions, losses: np.ndarray) -> np.ndarray:
     return losses <= decisions.risks + ROUNDING
 
 
-def _split(decisions: Decisions) -> list[slice]:
+def _split_parameters(decisions: Decisions) -> list[slice]:
     """The parameters of each row; the ends of the family, which everybody knows, have rows of their own."""
     n_parameters = len(decisions.optimal.parameters)
     differs = (np.diff(decisions.predictions.astype(int), axis=0) != 0).any(axis=1) | np.diff(decisions.exact)
@@ -115,23 +115,23 @@ def _split(decisions: Decisions) -> list[slice]:
     return [slice(first, last) for first, last in pairwise([0, *starts.tolist(), n_parameters])]
 
 
-def _row(decisions: Decisions, of_modes: list[np.ndarray], where: slice) -> Row:
-    losses = [_loss_cell(decisions.risks[where], "" if decisions.exact[where].all() else NOT_PROVEN)]
+def _make_row(decisions: Decisions, of_modes: list[np.ndarray], where: slice) -> Row:
+    losses = [_format_losses(decisions.risks[where], "" if decisions.exact[where].all() else NOT_PROVEN)]
     for of_mode in of_modes:
         optimal = _is_optimal(decisions, of_mode)[where].all()
-        losses.append(_loss_cell(of_mode[where], OPTIMAL if optimal else ""))
+        losses.append(_format_losses(of_mode[where], OPTIMAL if optimal else ""))
     prediction = list_labels(decisions.names_in(decisions.predictions[where.start]))
-    return Row(_parameter_cell(decisions, where), prediction, tuple(losses))
+    return Row(_format_parameters(decisions, where), prediction, tuple(losses))
 
 
-def _parameter_cell(decisions: Decisions, where: slice) -> str:
+def _format_parameters(decisions: Decisions, where: slice) -> str:
     parameters = decisions.optimal.parameters[where].tolist()
     if len(parameters) == 1:
         return describe_parameter(decisions.optimal.family, parameters[0], decisions.distribution.n_labels)
     return f"{parameters[0]:.15g}-{parameters[-1]:.15g}"
 
 
-def _loss_cell(losses: np.ndarray, mark: str) -> str:
+def _format_losses(losses: np.ndarray, mark: str) -> str:
     """One loss or, since the loss of a prediction rises along a family, the first and the last."""
     ends = dict.fromkeys(f"{loss:.4f}" for loss in losses[[0, -1]])
     return f"{mark}{'-'.join(ends)}"
@@ -151,7 +151,7 @@ def _describe_size(decisions: Decisions) -> str:
     size = f"{counted(n_labelsets, 'label set')}, {counted(n_labels, 'label')}"
     if decisions.n_rows != n_labelsets:
         size = f"{counted(decisions.n_rows, 'row')}, {size}"
-    marked = any(_is_optimal(decisions, losses).any() for losses in _mode_columns(decisions).values())
+    marked = any(_is_optimal(decisions, losses).any() for losses in _find_mode_columns(decisions).values())
     mark = f", {OPTIMAL} marks a mode that is as good as the prediction" if marked else ""
     nameless = "" if decisions.labels else " Labels without names are counted from 1."
     return f"{size}; the risk is the expected loss{mark}.{nameless}"
@@ -173,13 +173,13 @@ def _describe_mode(decisions: Decisions, mode: Mode) -> str:
     if not _is_optimal(decisions, mode.curve.losses).all():
         return labels
     verdict = "nothing is better for any" if decisions.exact.all() else "nothing better was found for any"
-    return f"{labels}; {verdict} {_symbol(decisions)}"
+    return f"{labels}; {verdict} {_get_symbol(decisions)}"
 
 
 def _describe_changes(decisions: Decisions) -> str:
     changes = decisions.optimal.changes()
     if not changes:
-        return f"The prediction is the same for every {_symbol(decisions)}."
+        return f"The prediction is the same for every {_get_symbol(decisions)}."
     shown = [_describe_change(decisions, change) for change in changes[:MAX_CHANGES]]
     left_out = len(changes) - len(shown)
     return f"The prediction changes at {', '.join(shown)}{f' and {left_out} times more' if left_out else ''}."
@@ -187,7 +187,7 @@ def _describe_changes(decisions: Decisions) -> str:
 
 def _describe_change(decisions: Decisions, change: Change) -> str:
     """Where it is and, of predictions too long to compare at a glance, which labels come and go."""
-    where = f"{_symbol(decisions)}={change.parameter:.15g}"
+    where = f"{_get_symbol(decisions)}={change.parameter:.15g}"
     if decisions.predictions.sum(axis=1).max() <= MAX_NAMES:
         return where
     moves = {"with": change.added, "without": change.removed}
@@ -197,14 +197,14 @@ def _describe_change(decisions: Decisions, change: Change) -> str:
 
 def _describe_doubt(decisions: Decisions) -> str:
     """How much better than the predictions found others may be."""
-    gaps, symbol = decisions.risks - decisions.lower_bounds, _symbol(decisions)
+    gaps, symbol = decisions.risks - decisions.lower_bounds, _get_symbol(decisions)
     share = f"{np.count_nonzero(~decisions.exact)} of {counted(gaps.size, 'value')} of {symbol}"
     worst = f"{symbol}={decisions.optimal.parameters[gaps.argmax()]:.15g}"
     limit = f"the least risk is at most {gaps.max():.4f} lower (at {worst}; --json and --csv have all bounds)"
     return f"{NOT_PROVEN} marks what is not proven optimal, for {share}: {limit}."
 
 
-def _symbol(decisions: Decisions) -> str:
+def _get_symbol(decisions: Decisions) -> str:
     return get_family(decisions.optimal.family).symbol
 
 
