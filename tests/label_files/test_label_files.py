@@ -1,6 +1,5 @@
 """Label matrices from files: what is read, how tables are aligned, and what is refused in which words."""
 
-import pickle
 import re
 import struct
 import zipfile
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from choral.label_files import HeaderError, LabelTable, align, check_row_weights, check_scores, check_truth, read_labels
+from choral.label_files import LabelTable, align, check_row_weights, check_scores, check_truth, read_labels
 
 LABELS = np.array([[0, 1, 1], [1, 0, 0]])
 
@@ -226,14 +225,6 @@ def test_a_wrong_value_in_the_first_line_may_be_a_name(write):
         ValueError, match=r"line 1, column 1: .*; got 101\.0 \(if this line is a header, say header=True\)\."
     ):
         check_scores(read_labels(write("t.csv", "101,102\n1,0\n")))
-
-
-def test_errors_about_a_header_travel_between_processes(write):
-    with pytest.raises(HeaderError) as caught:
-        read_labels(write("t.csv", "0,1\n0,1\n"))
-    copy = pickle.loads(pickle.dumps(caught.value))
-    assert str(copy) == str(caught.value)
-    assert copy.in_words(header="yes", no_header="no").endswith("t.csv, 0,1, may be a header or labels; say yes or no.")
 
 
 def test_the_first_wrong_value_of_many(monkeypatch):

@@ -21,7 +21,9 @@ from typer.core import TyperGroup
 
 import choral
 from choral._text import printable
-from choral.label_files import HeaderError
+
+# in messages of the library: what it calls an argument, and which option that is here
+OPTIONS_BY_ARGUMENT = {"header=True": "--header", "header=False": "--no-header", "the argument labels": "--labels"}
 
 Show = Callable[[int, int, str], None]  # done, of how many, with what
 UsageError: Any = typer.BadParameter.__base__  # click's, be it a package of its own or a part of typer
@@ -80,15 +82,21 @@ def errors_in_one_line() -> Iterator[None]:
         typer.echo(f"choral: error: not enough memory. {printable(str(error))}".rstrip(), err=True)
         raise typer.Exit(2) from error
     except (ValueError, OSError, ModuleNotFoundError) as error:
-        typer.echo(f"choral: error: {printable(_name_options(error))}", err=True)
+        typer.echo(f"choral: error: {printable(_name_options(str(error)))}", err=True)
         raise typer.Exit(2) from error
 
 
-def _name_options(error: Exception) -> str:
-    """The message of an error, with our options where the library names arguments of its functions."""
-    if isinstance(error, HeaderError):
-        return error.in_words(header="--header", no_header="--no-header")
-    return str(error).replace("the argument labels", "--labels")
+def _name_options(message: str) -> str:
+    """Put our options where the message of an error names arguments of the library's functions.
+
+    Examples
+    --------
+    >>> _name_options("The first line of a.csv may be a header or labels; say header=True or header=False.")
+    'The first line of a.csv may be a header or labels; say --header or --no-header.'
+    """
+    for argument, option in OPTIONS_BY_ARGUMENT.items():
+        message = message.replace(argument, option)
+    return message
 
 
 @contextmanager

@@ -6,20 +6,11 @@ whatever is wrong with a file is one line that says where.
 
 from choral._text import counted, quoted
 from choral.label_files.reading import SUFFIXES, ComparedPaths, list_parts, read_compared, read_labels
-from choral.label_files.table import (
-    HeaderError,
-    LabelTable,
-    align,
-    check_row_weights,
-    check_scores,
-    check_truth,
-    match_names,
-)
+from choral.label_files.table import LabelTable, align, check_row_weights, check_scores, check_truth, match_names
 
 __all__ = [
     "SUFFIXES",
     "ComparedPaths",
-    "HeaderError",
     "LabelTable",
     "align",
     "check_row_weights",

@@ -12,7 +12,7 @@ import numpy as np
 
 from choral._text import quoted
 from choral.label_files.columns import ColumnRoles, ReadOptions
-from choral.label_files.table import HeaderError, LabelTable
+from choral.label_files.table import LabelTable
 
 BLOCK_CELLS = 2**20  # held as Python strings at a time
 WORDS = {"true": 1.0, "false": 0.0}
@@ -70,8 +70,8 @@ def _is_header(path: Path, cells: list[str]) -> bool:
         return any(_parse_number(cell) is None for cell in cells)
     if len(cells) > 2:
         return True  # no row of labels has a 2
-    problem = f"The first line of {path}, {','.join(cells)}, may be a header or labels"
-    raise HeaderError(problem, "; say {header} or {no_header}.")
+    line = ",".join(cells)
+    raise ValueError(f"The first line of {path}, {line}, may be a header or labels; say header=True or header=False.")
 
 
 def _read_rows(

@@ -16,37 +16,6 @@ BLOCK_CELLS = 2**20  # compared at a time: the flags of a whole table would take
 Matrix: TypeAlias = np.ndarray | sparse.csr_array
 
 
-class HeaderError(ValueError):
-    """The first line of a file may be a header: the argument ``header`` has to say whether it is.
-
-    Parameters
-    ----------
-    problem : str
-        What is wrong, with the place.
-    advice : str
-        The rest of the message, with ``{header}`` and ``{no_header}`` where it names what to say.
-
-    Examples
-    --------
-    >>> error = HeaderError("The first line of a.csv, 0,1, may be a header or labels", "; say {header} or {no_header}.")
-    >>> print(error)
-    The first line of a.csv, 0,1, may be a header or labels; say header=True or header=False.
-    >>> print(error.in_words(header="yes", no_header="no"))
-    The first line of a.csv, 0,1, may be a header or labels; say yes or no.
-    """
-
-    def __init__(self, problem: str, advice: str) -> None:
-        super().__init__(problem, advice)
-        self.problem, self.advice = problem, advice
-
-    def __str__(self) -> str:
-        return self.in_words(header="header=True", no_header="header=False")
-
-    def in_words(self, *, header: str, no_header: str) -> str:
-        """The message in the words of a caller who has other names for the values of the argument."""
-        return self.problem + self.advice.format(header=header, no_header=no_header)
-
-
 @dataclass(frozen=True, eq=False)  # arrays have no single truth value to compare by
 class LabelTable:
     """A label matrix with what a file says about its rows and columns.
@@ -214,10 +183,10 @@ def _refuse_where(is_wrong: Callable[[np.ndarray], np.ndarray], table: LabelTabl
             index = int(wrong.argmax())  # in the order of rows
             row, label = _row_and_label(table.values, start + index)
             column = f"column {label + 1}" if table.labels is None else f"column {quoted(table.labels[label])}"
-            problem = f"{table.describe_cell(row, column)}: expected {expected}; got {values.flat[index].item()}"
+            got = f"got {values.flat[index].item()}"
             if row == 0 and table.first_line is not None and table.labels is None:
-                raise HeaderError(problem, " (if this line is a header, say {header}).")
-            raise ValueError(f"{problem}.")
+                got += " (if this line is a header, say header=True)"
+            raise ValueError(f"{table.describe_cell(row, column)}: expected {expected}; {got}.")
 
 
 def _blocks(matrix: Any) -> Iterator[tuple[int, np.ndarray]]:
