@@ -1,4 +1,4 @@
-"""What ``choral study`` prints: ranks or losses, the answer, claims, failures, and where the files are."""
+"""What ``choral study`` leaves on the screen: ranks or losses, the answer, sections, failures, and where all is."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from choral.study.published import compare_with_published
 from choral.study.yardstick import COLUMNS, compare_with_best, totals
 
 Rows = Mapping[str, Sequence[float]]
-MAX_FAILURES, MAX_CHARACTERS = 10, 200  # printed; the page lists all in full
+MAX_FAILURES, MAX_CHARACTERS = 10, 200  # shown; the page lists all in full
 
 
 def print_study(results: Results, written: list[Path]) -> None:
@@ -115,7 +115,7 @@ def _failures(results: Results) -> Iterator[str]:
             short = reason if len(reason) <= MAX_CHARACTERS else f"{reason[:MAX_CHARACTERS]}..."
             yield f"- {dataset}, {learner}, {counted(count, 'cell')}: {short}"
         if len(alike) > MAX_FAILURES:
-            yield f"- and {len(alike) - MAX_FAILURES} more; see the page and log.txt."
+            yield f"- and {len(alike) - MAX_FAILURES} more, which the page and log.txt tell."
         yield ""
 
 
