@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from typing import Any
+from types import FrameType
 
 from choral._optional import require
 
@@ -23,7 +23,7 @@ def main() -> None:
     app()
 
 
-def _terminate(signal_number: int, frame: Any) -> None:
+def _terminate(signal_number: int, frame: FrameType | None) -> None:
     """End by an exception, so that half-written outputs are removed; by default the process just dies."""
     sys.exit(128 + signal_number)
 

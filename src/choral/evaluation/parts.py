@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from choral._optional import require
+from choral._text import counted, quoted
 from choral.evaluation.evaluating import ModelSummary, Progress, ignore_progress, summarise_models
 from choral.evaluation.result import BASELINE
 from choral.label_files import ComparedPaths, LabelTable, match_names, read_compared, read_labels
-from choral.label_files.wording import counted, quoted
 from choral.profiles import warn_if_mixed
 from choral.rows import open_rows
 

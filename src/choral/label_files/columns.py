@@ -1,22 +1,48 @@
-"""Which column of a file is what: ids, weights, a label, or nothing of interest."""
+"""How a file is to be read, and which of its columns is what: ids, weights, a label, or of no interest."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from choral.label_files.options import ReadOptions
+from choral._text import quoted, some_of
 from choral.label_files.table import check_distinct
-from choral.label_files.wording import quoted, some_of
+
+MAX_BYTES = 8 * 2**30
+NUMBERS = "buif"  # the kinds of NumPy types that labels, scores and weights may have
 
 
 @dataclass(frozen=True)
-class Columns:
+class ReadOptions:
+    """How to read a file; `choral.label_files.read_labels` says what each option means.
+
+    Examples
+    --------
+    >>> ReadOptions(max_bytes=1000).check_size("huge.npy", 8000)
+    Traceback (most recent call last):
+    ValueError: huge.npy is too large: 8000 bytes to read, the limit is 1000.
+    """
+
+    id_column: str = "id"
+    weight_column: str | None = None
+    ignored_column: str | None = None
+    header: bool | None = None
+    max_bytes: int = MAX_BYTES
+    progress: Callable[[int, int], None] | None = None
+
+    def check_size(self, source: object, size: int) -> None:
+        """Refuse a file that would take too much memory, before it takes any."""
+        if size > self.max_bytes:
+            raise ValueError(f"{source} is too large: {size} bytes to read, the limit is {self.max_bytes}.")
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
     """Which column of a file is what; names are None where there is no header.
 
     Examples
     --------
-    >>> columns = Columns.from_names("true.csv", ["sea", "id", "sky"], ReadOptions())
-    >>> columns.id_index, columns.labels
+    >>> roles = ColumnRoles.from_names("true.csv", ["sea", "id", "sky"], ReadOptions())
+    >>> roles.id_index, roles.labels
     (1, ('sea', 'sky'))
     """
 
@@ -39,8 +65,8 @@ class Columns:
             raise ValueError(f"{source} has no column {weights!r} for the weights; it has {some_of(names)}.")
         if weights == options.id_column:
             raise ValueError(f"{source}: {weights!r} is the id column; the weights need a column of their own.")
-        roles = options.id_column, weights, options.ignored_column
-        return cls(names, len(names), *(names.index(name) if name in names else None for name in roles))
+        special = options.id_column, weights, options.ignored_column
+        return cls(names, len(names), *(names.index(name) if name in names else None for name in special))
 
     @property
     def label_indices(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""What ``choral study`` leaves on the screen: the answer, ranks or losses, claims, failures, and where all is."""
+"""What ``choral study`` leaves on the screen: ranks or losses, the answer, sections, failures, and where all is."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,8 +7,8 @@ from pathlib import Path
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from choral.cli.tables import new_table, print_sentences, print_table
-from choral.label_files.wording import counted
+from choral._text import counted
+from choral.cli.console import new_table, print_sentences, print_table
 from choral.study import Results
 from choral.study.answers import answer
 from choral.study.claims import judge_claims
@@ -16,7 +16,7 @@ from choral.study.published import compare_with_published
 from choral.study.yardstick import COLUMNS, compare_with_best, totals
 
 Rows = Mapping[str, Sequence[float]]
-MOST_FAILURES, MOST_CHARACTERS = 10, 200  # shown; the page lists all in full
+MAX_FAILURES, MAX_CHARACTERS = 10, 200  # shown; the page lists all in full
 
 
 def print_study(results: Results, written: list[Path]) -> None:
@@ -111,11 +111,11 @@ def _failures(results: Results) -> Iterator[str]:
     if failures:
         yield f"{counted(len(failures), 'cell')} failed; learners are left out where they have not finished:"
         alike = Counter((failure.dataset, failure.learner, failure.reason) for failure in failures)
-        for (dataset, learner, reason), count in list(alike.items())[:MOST_FAILURES]:
-            short = reason if len(reason) <= MOST_CHARACTERS else f"{reason[:MOST_CHARACTERS]}..."
+        for (dataset, learner, reason), count in list(alike.items())[:MAX_FAILURES]:
+            short = reason if len(reason) <= MAX_CHARACTERS else f"{reason[:MAX_CHARACTERS]}..."
             yield f"- {dataset}, {learner}, {counted(count, 'cell')}: {short}"
-        if len(alike) > MOST_FAILURES:
-            yield f"- and {len(alike) - MOST_FAILURES} more, which the page and log.txt tell."
+        if len(alike) > MAX_FAILURES:
+            yield f"- and {len(alike) - MAX_FAILURES} more, which the page and log.txt tell."
         yield ""
 
 

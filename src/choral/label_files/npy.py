@@ -1,4 +1,4 @@
-"""NPY and NPZ: arrays and sparse matrices without names, their headers not believed."""
+"""NPY and NPZ: arrays and sparse matrices without names. What their headers say is checked, not trusted."""
 
 import zipfile
 import zlib
@@ -12,9 +12,9 @@ from typing import IO
 import numpy as np
 from scipy import sparse
 
-from choral.label_files.options import NUMBERS, ReadOptions
+from choral._text import first_line, quoted, some_of
+from choral.label_files.columns import NUMBERS, ReadOptions
 from choral.label_files.table import LabelTable
-from choral.label_files.wording import first_line, quoted, some_of
 
 INTEGERS, TEXT = "i", "SU"  # by the kinds of NumPy's types
 MEANING = {NUMBERS: "numbers or booleans", INTEGERS: "integers", TEXT: "text"}
@@ -121,6 +121,6 @@ def _read_sparse(path: Path, read: Callable[..., np.ndarray], options: ReadOptio
         result.sum_duplicates()
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path} holds a damaged sparse matrix: {first_line(error)}.") from error
-    if result.nnz != stored:  # their sum would be no label of anybody
+    if result.nnz != stored:  # SciPy would add them up to a label that nobody wrote
         raise ValueError(f"{path} holds a damaged sparse matrix: an entry is stored twice.")
     return result

@@ -1,4 +1,4 @@
-"""``choral study``: a plan in; losses, tables, figures and a page out."""
+"""Options of ``choral study``, and the files that it writes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,7 +11,7 @@ import typer
 from choral._optional import require
 from choral._text import printable
 from choral.cli.console import Show, progress_bar, standard_output, warnings_in_one_line
-from choral.cli.parsing import parse_number
+from choral.cli.options import parse_number
 from choral.cli.report import PAGE, write_report
 
 if TYPE_CHECKING:  # else every command would wait a second for scikit-learn
@@ -30,16 +30,19 @@ def run_plan(
     plan: Annotated[str, typer.Argument(metavar="PLAN", hidden=True)] = "quick",
     out: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Folder for all that comes of it; study-PLAN by default.", show_default=False),
+        typer.Option(metavar="DIR", help="Folder for all results; study-PLAN by default.", show_default=False),
     ] = None,
     n_jobs: Annotated[
-        str, typer.Option(metavar="N", help="Cells at a time; one for each core by default.", show_default=False)
+        str,
+        typer.Option(
+            metavar="N", help="How many cells run at a time; one for each core by default.", show_default=False
+        ),
     ] = "-1",
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run the cells on the Dask cluster with this scheduler.")
     ] = None,
     time_limit: Annotated[
-        str | None, typer.Option(metavar="SECONDS", help="Give up a cell that takes longer; else as the plan says.")
+        str | None, typer.Option(metavar="SECONDS", help="Stop a cell that takes longer; by default as the plan says.")
     ] = None,
     figures: Annotated[
         bool, typer.Option("--figures/--no-figures", help="Draw all figures; the default.", show_default=False)
@@ -54,7 +57,7 @@ def run_plan(
     published (the same with the quirks of the published protocol, compared with its figures), tailored (learners made
     for these losses, each beside the best of all others; needs choral[boomer]) or a TOML file.
     """
-    from choral.cli.study_output import print_study
+    from choral.cli.study.printing import print_study
     from choral.study import run_study
     from choral.study.clusters import dask_cluster
 
@@ -94,7 +97,7 @@ def _interruptible(folder: Path) -> Iterator[None]:
 
 
 def _write_outputs(results: "Results", folder: Path, show: Show, *, figures: bool, report: bool) -> list[Path]:
-    """Write tables, figures and page; what an extra is missing for is said, not fatal: the cells are done."""
+    """Write tables, figures and page. Where an extra is missing, say so and go on: the cells are done."""
     tables = folder / "tables"
     tables.mkdir(exist_ok=True)
     show(0, 1, "writing tables")
