@@ -15,13 +15,13 @@ from importlib.resources import files
 
 ENTRY = "start.js"
 
-_IMPORT = re.compile(r'^import\s*\{([^{}]*)\}\s*from\s*"\./([^"/]+)";[ \t]*$', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:const|function\*?) ([A-Za-z_]\w*)[ (])", re.MULTILINE)
-_IMPORTED_NAME = re.compile(r"([A-Za-z_]\w*)(?: as ([A-Za-z_]\w*))?")
+IMPORT = re.compile(r'^import\s*\{([^{}]*)\}\s*from\s*"\./([^"/]+)";[ \t]*$', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:const|function\*?) ([A-Za-z_]\w*)[ (])", re.MULTILINE)
+IMPORTED_NAME = re.compile(r"([A-Za-z_]\w*)(?: as ([A-Za-z_]\w*))?")
 # What is left of these words after the replacements was not understood; import() and import.meta are refused too.
-_NOT_UNDERSTOOD = re.compile(r"^\s*(?:import|export)\b.*$|^.*\bimport\s*[.(].*$", re.MULTILINE)
-_COMMENT_LINE = re.compile(r"^[ \t]*(?://.*|/\*\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE)
-_FILE_NAME = re.compile(r"[a-z][a-z0-9_]*\.js")
+NOT_UNDERSTOOD = re.compile(r"^\s*(?:import|export)\b.*$|^.*\bimport\s*[.(].*$", re.MULTILINE)
+COMMENT_LINE = re.compile(r"^[ \t]*(?://.*|/\*\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE)
+FILE_NAME = re.compile(r"[a-z][a-z0-9_]*\.js")
 
 
 def bundle_page_scripts() -> str:
@@ -64,8 +64,8 @@ def bundle(sources: Mapping[str, str], entry: str) -> str:
     ...     "numbers.js": "export const double = (x) => 2 * x;\n",
     ... }
     >>> print(bundle(sources, "start.js"))
-    "use strict";
     (() => {
+    "use strict";
     // ---- numbers.js
     const $numbers = (() => {
     const double = (x) => 2 * x;
@@ -80,7 +80,7 @@ def bundle(sources: Mapping[str, str], entry: str) -> str:
     })();
     """
     modules = [_wrap_module(name, sources) for name in dict.fromkeys(_in_order(sources, entry, ()))]
-    return "\n".join(['"use strict";', "(() => {", *modules, "})();"])
+    return "\n".join(["(() => {", '"use strict";', *modules, "})();"])
 
 
 def _in_order(sources: Mapping[str, str], name: str, importers: tuple[str, ...]) -> Iterator[str]:
@@ -90,9 +90,9 @@ def _in_order(sources: Mapping[str, str], name: str, importers: tuple[str, ...])
         raise ValueError(f"modules import each other: {' -> '.join((*importers, name))}.")
     if name not in sources:
         raise ValueError(f"there is no module {name}{where}; there are {', '.join(sorted(sources))}.")
-    if not _FILE_NAME.fullmatch(name):
+    if not FILE_NAME.fullmatch(name):
         raise ValueError(f"a module must be named like pair_charts.js; got {name}{where}.")
-    for found in _IMPORT.finditer(sources[name]):
+    for found in IMPORT.finditer(sources[name]):
         yield from _in_order(sources, found[2], (*importers, name))
     yield name
 
@@ -101,11 +101,11 @@ def _wrap_module(name: str, sources: Mapping[str, str]) -> str:
     source = sources[name]
     for number, line in enumerate(source.split("\n"), start=1):
         if line.count("`") % 2:
-            raise ValueError(f"{name} has a text in backquotes over several lines, or a single backquote: line {number}.")
-    exported = _EXPORT.findall(source)
-    body = _IMPORT.sub(lambda found: _import_statement(name, found, sources), _COMMENT_LINE.sub("", source))
-    body = _EXPORT.sub("", body)
-    left = _NOT_UNDERSTOOD.search(body)
+            raise ValueError(f"{name}, line {number}: a text in backquotes must end on the line where it starts.")
+    exported = EXPORT.findall(source)
+    body = IMPORT.sub(lambda found: _import_statement(name, found, sources), COMMENT_LINE.sub("", source))
+    body = EXPORT.sub("", body)
+    left = NOT_UNDERSTOOD.search(body)
     if left:
         raise ValueError(f"{name} imports or exports in a way that the bundler does not know: {left[0].strip()!r}.")
     returned = f"{{ {', '.join(exported)} }}" if exported else "{}"
@@ -115,10 +115,10 @@ def _wrap_module(name: str, sources: Mapping[str, str]) -> str:
 def _import_statement(importer: str, found: re.Match[str], sources: Mapping[str, str]) -> str:
     """The import of some names as a statement that reads them from an object."""
     names, module = found[1], found[2]
-    exported = _EXPORT.findall(sources[module])
+    exported = EXPORT.findall(sources[module])
     parts = []
     for part in filter(None, (part.strip() for part in names.split(","))):
-        imported = _IMPORTED_NAME.fullmatch(part)
+        imported = IMPORTED_NAME.fullmatch(part)
         if not imported:
             raise ValueError(f"{importer} imports {part!r} from {module}, which is not a name.")
         if imported[1] not in exported:
