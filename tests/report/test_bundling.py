@@ -57,9 +57,8 @@ def test_scripts_are_strict(browser):
 
 def test_comments_on_their_own_lines_are_left_out():
     source = "// one\n  // two\n/** three */\nfirst(); // four\n/** five */ second(); /** six */\n"
-    assert "(() => {\nfirst(); // four\n/** five */ second(); /** six */\nreturn {};" in bundle(
-        {"a.js": source}, "a.js"
-    )
+    body = "(() => {\nfirst(); // four\n/** five */ second(); /** six */\nreturn {};"
+    assert body in bundle({"a.js": source}, "a.js")
 
 
 OTHER = "export const name = 1;\n"
@@ -91,7 +90,7 @@ OTHER = "export const name = 1;\n"
         ('export * from "./other.js";', r"does not know: 'export \* from"),
         (
             "first();\nconst text = `one\nexport const name = 2;`;",
-            "start.js, line 2: a text in backquotes must end on the line",
+            "start.js, line 2: a text in backquotes must end on",
         ),
     ],
 )

@@ -9,12 +9,7 @@ import { rankingTable, rankingWords, sliderPanel } from "./ranking.js";
 import { numberHeading, textHeading } from "./tables.js";
 import { escapeForPlotly, formatCount, formatEquation, formatNumber, visibleText } from "./texts.js";
 
-const HEADINGS = [
-  textHeading("Rank"),
-  textHeading(WORD_HEADING),
-  numberHeading("Loss"),
-  numberHeading("To best"),
-];
+const HEADINGS = [textHeading("Rank"), textHeading(WORD_HEADING), numberHeading("Loss"), numberHeading("To best")];
 
 /** What is chosen at first; `share` is where the slider stands between both ends. */
 const firstState = () => {
@@ -83,10 +78,7 @@ const describeChart = (state) => {
   const names = namesWithCurves(state);
   const withBands = names.filter((name) => familyOf(state).curves[name].lower);
   return {
-    traces: [
-      ...withBands.map((name) => bandOf(state, axis, name)),
-      ...names.map((name) => lineOf(state, axis, name)),
-    ],
+    traces: [...withBands.map((name) => bandOf(state, axis, name)), ...names.map((name) => lineOf(state, axis, name))],
     layout: {
       xaxis: { ...axis.layout, showgrid: false },
       yaxis: { title: { text: "loss" }, rangemode: "tozero" },
