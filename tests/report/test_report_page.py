@@ -3,8 +3,8 @@
 import csv
 import io
 import itertools
+import re
 import sys
-from importlib import resources
 
 import numpy as np
 import pytest
@@ -643,12 +643,14 @@ def test_ends_that_a_curve_does_not_reach_are_left_open(study):
     assert "<tr><td>emotions</td><td>BR</td>" + f'<td class="number">{MISSING}</td>' * 4 + "</tr>" in page
 
 
-def test_colours_are_those_of_the_figures():
-    css = resources.files("choral.report").joinpath("page.css").read_text(encoding="utf-8").lower()
-    light = css[: css.index("@media")]
+def test_colours_are_those_of_the_figures(study):
+    page = render_page(study).lower()
+    css = page[page.index("<style>") : page.index("</style>")]
+    light, dark = css[: css.index("@media")], css[css.index("@media") :]
     for index, colour in enumerate(COLOURS):
         assert f"--line-{index}: {colour.lower()};" in light
     assert f"--line-baseline: {GREY.lower()};" in light
+    assert re.findall(r"--line-(\w+):", dark) == [*map(str, range(len(COLOURS))), "baseline"]
 
 
 def test_what_json_does_not_know_leaves_the_former_page(study, tmp_path):

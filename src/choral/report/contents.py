@@ -10,6 +10,7 @@ import numpy as np
 from choral import __version__
 from choral.curves import LossCurve, PairwiseCurve
 from choral.evaluation import Evaluation, plain_numbers
+from choral.report.constants import end_names
 from choral.stats import Band, RankComparison
 from choral.study.answers import answer
 from choral.study.claims import judge_claims
@@ -163,7 +164,7 @@ def _across(results: Results) -> dict[str, list[dict[str, Any]]] | None:
 def _ranks(family: str, x: float, comparison: RankComparison | None) -> dict[str, Any] | None:
     if comparison is None:
         return None
-    ends = {0.0: "Hamming", 1.0: "subset 0/1" if family == "binomial" else "\N{GREEK SMALL LETTER ALPHA} = 1000"}
+    ends = dict(zip((0.0, 1.0), end_names(family), strict=True))
     return {
         "x": x,
         "title": ends.get(x, f"{x:.0%} of the way"),

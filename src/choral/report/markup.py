@@ -8,6 +8,7 @@ from choral._text import printable
 Cell = str | int | float | None
 MISSING = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
+DECIMALS = 4
 
 
 def text(value: object) -> str:
@@ -40,7 +41,7 @@ def number(value: float) -> str:
     >>> number(-0.12345), number(-1e-17), number(27)
     ('−0.1235', '0.0000', '27')
     """
-    return (f"{value:z.4f}" if isinstance(value, float) else str(value)).replace("-", MINUS)
+    return (f"{value:z.{DECIMALS}f}" if isinstance(value, float) else str(value)).replace("-", MINUS)
 
 
 def section(name: str, title: str, body: str, *, needs_script: bool = False) -> str:
