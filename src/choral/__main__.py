@@ -4,14 +4,10 @@ import signal
 import sys
 from types import FrameType
 
-from choral._optional import require
-
 
 def main() -> None:
     """Run the command line, or say in one line what it lacks."""
     try:
-        require("typer", "cli")
-        require("rich", "cli")
         from choral.cli import app  # takes a second: an early Ctrl-C comes here
     except ModuleNotFoundError as error:
         print(f"choral: error: {error}", file=sys.stderr)

@@ -1,16 +1,18 @@
-"""Checks of single values, vectors and matrices: refused with what was expected, what came, and where.
+"""Checks of values, vectors and matrices: refused with what was expected, what came, and where; and frozen values.
 
 Labels and predictions that belong together come in by `choral.rows`.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 LARGEST_WEIGHT = 1e300  # larger ones have no finite sum
+ROUNDING = 1e-12  # sums of doubles that should agree may differ by this much
 TAGS = "Lists of tags become a matrix by sklearn.preprocessing.MultiLabelBinarizer."
 Labels = Any  # a 2-D array, or a SciPy sparse matrix or array in CSR form: SciPy has no types to say so
 
@@ -161,3 +163,47 @@ def _wrong_dimension(name: str, array: Any) -> str:
     if array.ndim == 3:
         return f"{expected} If it comes from predict_proba of several outputs, see choral.stack_proba."
     return expected
+
+
+class Value:
+    """A value that may hold arrays: read-only, comparable, hashable.
+
+    A frozen dataclass that holds an array is neither comparable nor hashable; this is the little it takes.
+    """
+
+    def _freeze(self, **fields: Any) -> None:
+        for name, field in fields.items():
+            if isinstance(field, np.ndarray):
+                # A copy of our own, without negative zeros: equal values have equal bytes.
+                field = field + 0 if field.dtype.kind == "f" else field.copy()
+                field.flags.writeable = False
+            object.__setattr__(self, name, field)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._freeze(**state)  # pickle and copy hand over writable arrays
+
+    def _identity(self) -> Hashable:
+        """What two equal values have in common."""
+        raise NotImplementedError
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._identity()))
+
+
+def listed(numbers: np.ndarray) -> str:
+    """Numbers as a short list, for ``repr``."""
+    shown = [f"{number:.6g}" for number in (numbers if numbers.size <= 12 else numbers[:4])]
+    if numbers.size > 12:
+        shown += ["...", f"{numbers[-1]:.6g}"]
+    return f"[{', '.join(shown)}]"

@@ -319,13 +319,12 @@ def _averages_of_observed(measure: Measure, wrong: Array | None, errors: Any, n_
         if wrong is not None:
             losses[some] = form.deficits()[wrong[some]]
         else:
-            losses[some] = rank_averages(
-                errors[some], lambda n_ranks, form=form: _padded(form.weights(n_ranks), n_ranks)
-            )
+            losses[some] = rank_averages(errors[some], partial(_padded_weights, form))
     return losses if like is None else to_library_of(losses, like)
 
 
-def _padded(weights: np.ndarray, n_ranks: int) -> np.ndarray:
+def _padded_weights(form: ByCount, n_ranks: int) -> np.ndarray:
+    weights = form.weights(n_ranks)
     return np.pad(weights, (0, n_ranks - weights.size))  # the other ranks are of labels that are not known
 
 

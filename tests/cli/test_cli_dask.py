@@ -397,7 +397,7 @@ def test_what_happens_to_clusters(folder):
     files = [
         parts.ComparedPaths(Path(f"true/part-{i}.csv"), {"broad": Path(f"broad/part-{i}.csv")}) for i in range(N_PARTS)
     ]
-    options = parts.PartOptions(weight_column="w")
+    options = parts.ComparedOptions(weight_column="w")
     killed = FailingClient(distributed.KilledWorker("task", None, 3))
     with pytest.raises(MemoryError, match="Workers died, one after another, while they read true/part-1.csv and its"):
         parts.summarise_parts(files, options, client=killed)

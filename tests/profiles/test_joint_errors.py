@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from choral.profiles import joint_errors
-from choral.profiles.joint_errors import JointErrors
+from choral.profiles import totals
+from choral.profiles.totals import JointErrors
 from choral.rows import open_rows
 
 
@@ -26,10 +26,10 @@ def as_counter(joint):
 
 
 @pytest.mark.parametrize("weights", [np.ones(60), np.arange(60) % 3 / 2])
-@pytest.mark.parametrize("max_codes", [joint_errors.MAX_CODES, 100])
+@pytest.mark.parametrize("max_codes", [totals.MAX_CODES, 100])
 @pytest.mark.parametrize("n_models", [1, 4])
 def test_groups_are_those_of_a_loop(monkeypatch, weights, max_codes, n_models):
-    monkeypatch.setattr(joint_errors, "MAX_CODES", max_codes)  # codes are made anew before they overflow
+    monkeypatch.setattr(totals, "MAX_CODES", max_codes)  # codes are made anew before they overflow
     rng = np.random.default_rng(n_models)
     true, *predictions = rng.integers(2, size=(1 + n_models, 60, 3))
     joint = group_rows(true, predictions, weights)

@@ -9,6 +9,7 @@ from choral import BinomialMeasure, ErrorProfile, PolynomialMeasure, SubsetMeasu
 from choral.decisions import hadamard
 from choral.profiles import totals as profile_totals
 from choral.rows import gpu
+from choral.rows.blocks import RowOptions
 from choral.rows.device import DeviceRows
 
 torch = pytest.importorskip("torch")
@@ -214,11 +215,12 @@ def test_profiles_come_from_the_kernels(rng, by_kernels, monkeypatch, n_labels):
     found = []
     by = profile_totals._by_kernels
     monkeypatch.setattr(profile_totals, "_by_kernels", lambda rows: found.append(by(rows)) or found[-1])
-    options = {"pred_name": "y_pred", "threshold": None, "allow_missing": False}
     mixed = soft.clone()
     mixed[0] = hard[0]
     for y_pred, weights in ((hard, None), (hard.double(), None), (soft, None), (mixed, None), (soft, scores(rng, 6))):
-        by_observed = profile_totals.total_errors(DeviceRows(y_true, y_pred, None, weights, **options))
+        by_observed = profile_totals.total_errors(
+            DeviceRows(y_true, y_pred, None, weights, RowOptions(allow_missing=False))
+        )
         assert found[-1] is by_observed
         totals_found = by_observed[n_labels]
         expected = ErrorProfile.from_predictions(

@@ -5,10 +5,15 @@ taken for markup, and their control characters are shown, not obeyed. Messages o
 functions; where the command line has another name for one, `console` puts it in.
 """
 
-import typer
+from choral._optional import require
 
-from choral.cli import decide, describe, evaluate, report, study
-from choral.cli.console import CommandGroup, choose_command
+for package in ("typer", "rich"):
+    require(package, "cli")
+
+import typer  # noqa: E402
+
+from choral.cli import decide, describe, evaluate, report, study  # noqa: E402
+from choral.cli.console import CommandGroup, choose_command  # noqa: E402
 
 __all__ = ["app"]
 

@@ -45,8 +45,8 @@ from choral.cli.options import (
 )
 from choral.evaluation import Evaluation, Summary, evaluate_summaries, first_best
 from choral.evaluation.evaluating import check_names
-from choral.evaluation.parts import PartOptions, summarise_parts
-from choral.label_files import ComparedPaths, check_row_weights, list_parts
+from choral.evaluation.parts import summarise_parts
+from choral.label_files import ComparedOptions, ComparedPaths, check_row_weights, list_parts, read_compared
 from choral.measures.base import ROUNDING
 from choral.measures.families import FAMILIES, get_family
 
@@ -115,12 +115,11 @@ def evaluate_files(
         "n_bootstrap": n_bootstrap,
         "random_state": parse_seed(seed),
     }
-    part_options = PartOptions(
+    read_options = ComparedOptions(
         id_column=id_column,
         weight_column=weights,
         header=header,
         threshold=None if threshold is None else parse_number("--threshold", threshold),
-        bootstrap=n_bootstrap > 0,
     )
     parts = _list_parts(truth, predictions, dask)
     inputs = [path for part in parts for path in part.all_paths()]
@@ -129,9 +128,9 @@ def evaluate_files(
         with progress_bar() as show:
             if truth.is_dir():
                 check = partial(FAMILIES[options["family"]].parameters, options["parameters"])
-                compared = _read_parts(parts, part_options, show, check, dask=dask)
+                compared = _read_parts(parts, read_options, show, check, joint=n_bootstrap > 0, dask=dask)
             else:
-                compared = _read_files(parts[0], part_options, show)
+                compared = _read_files(parts[0], read_options, show)
             evaluation = compared.evaluate(progress=show, **options)
             if page_path is not None:
                 _write_page(page_path, evaluation, compared, truth, options, show)
@@ -204,9 +203,9 @@ class Compared(NamedTuple):
     why_no_intervals: str = ""  # empty where there are intervals
 
 
-def _read_files(paths: ComparedPaths, options: PartOptions, show: Show) -> Compared:
+def _read_files(paths: ComparedPaths, options: ComparedOptions, show: Show) -> Compared:
     """Read whole files."""
-    truth, predictions = options.read(paths, partial(read_with_progress, show))
+    truth, predictions = read_compared(paths, options, partial(read_with_progress, show))
     check_row_weights(truth, options.weight_column or "")
 
     def evaluate(**keywords: Any) -> Evaluation:
@@ -217,7 +216,13 @@ def _read_files(paths: ComparedPaths, options: PartOptions, show: Show) -> Compa
 
 
 def _read_parts(
-    parts: list[ComparedPaths], options: PartOptions, show: Show, check: Callable[[int], object], *, dask: str | None
+    parts: list[ComparedPaths],
+    options: ComparedOptions,
+    show: Show,
+    check: Callable[[int], object],
+    *,
+    joint: bool,
+    dask: str | None,
 ) -> Compared:
     """Read parts, on a Dask cluster where one is named, else one after another; see `summarise_parts`."""
     connection: AbstractContextManager[Any] = nullcontext()
@@ -228,7 +233,7 @@ def _read_parts(
         show(0, 1, "connecting to the cluster")
         connection = dask_client(dask)
     with connection as client:
-        total = summarise_parts(parts, options, client=client, check=check, progress=show)
+        total = summarise_parts(parts, options, joint=joint, client=client, check=check, progress=show)
     return Compared(partial(evaluate_summaries, total.models), total.labels, total.models.why_no_joint)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,11 @@ from choral.profiles import (
     ErrorProfile,
     JointErrors,
     ObservedProfile,
+    TotalsByObserved,
+    make_profile,
     name_in_messages,
     row_losses,
+    total_errors,
     warn_if_mixed,
 )
 from choral.rows import Rows, add_up, open_rows
@@ -99,11 +102,8 @@ def evaluate(
     threshold = None if threshold is None else check_threshold(threshold)
     n_bootstrap = check_count("n_bootstrap", n_bootstrap, least=0)
     progress = progress or ignore_progress
-    data = {"observed": observed, "sample_weight": sample_weight, "threshold": threshold}
-    models = {
-        name: open_rows(y_true, y_pred, pred_name=name_in_messages(name), **data)
-        for name, y_pred in predictions.items()
-    }
+    open_model = partial(open_rows, y_true, observed=observed, sample_weight=sample_weight, threshold=threshold)
+    models = {name: open_model(y_pred, pred_name=name_in_messages(name)) for name, y_pred in predictions.items()}
     first = next(iter(models.values()))
     grid = get_family(family).parameters(parameters, first.n_labels)
     tell = ignore_progress if first.is_lazy else progress  # what workers do cannot be shown from here
@@ -145,23 +145,25 @@ class ModelSummary:
 
     Attributes
     ----------
-    observed_profiles : dict from name to ObservedProfile
+    n_labels : int
+    totals : dict from name to TotalsByObserved
         Models in the order given, then the baseline.
     joint : JointErrors or None
         Of all profiles together; None unless all are hard and their combinations few, and where nobody needs them.
     """
 
-    observed_profiles: dict[str, ObservedProfile]
+    n_labels: int
+    totals: dict[str, TotalsByObserved]
     joint: JointErrors | None
 
     def __add__(self, other: "ModelSummary") -> "ModelSummary":
-        both = {name: profile + other.observed_profiles[name] for name, profile in self.observed_profiles.items()}
-        return ModelSummary(both, _add_few(self.joint, other.joint))
+        both = {name: totals + other.totals[name] for name, totals in self.totals.items()}
+        return ModelSummary(self.n_labels, both, _add_few(self.joint, other.joint))
 
-    @property
+    @cached_property
     def profiles(self) -> dict[str, AnyProfile]:
-        """Likewise, as ErrorProfiles where no label is missing."""
-        return {name: profile.if_complete() for name, profile in self.observed_profiles.items()}
+        """The profiles of the models and of the baseline."""
+        return {name: make_profile(totals, self.n_labels) for name, totals in self.totals.items()}
 
     @property
     def why_no_joint(self) -> str:
@@ -177,15 +179,15 @@ def summarise_models(
     models: Sequence[Rows], names: Sequence[str], *, joint: bool, progress: Progress = ignore_progress
 ) -> ModelSummary:
     """The profiles of models and of the baseline on the same rows, and their joint errors if all are hard."""
-    profiles: dict[str, ObservedProfile] = {}
+    totals: dict[str, TotalsByObserved] = {}
     for done, (name, rows) in enumerate(zip(names, models, strict=True), start=1):
-        profiles[name] = ObservedProfile.from_rows(rows)
+        totals[name] = total_errors(rows)
         progress(done, len(models), "comparing labels")
     baseline = models[0].predicting_nothing()
-    profiles[BASELINE] = ObservedProfile.from_rows(baseline)
-    if not joint or not all(profile.is_hard for profile in profiles.values()):
-        return ModelSummary(profiles, None)
-    return ModelSummary(profiles, JointErrors.from_rows([*models, baseline]))
+    totals[BASELINE] = total_errors(baseline)
+    all_hard = all(group.is_hard for groups in totals.values() for group in groups.values())
+    errors = JointErrors.from_rows([*models, baseline]) if joint and all_hard else None
+    return ModelSummary(baseline.n_labels, totals, errors)
 
 
 def _add_few(first: JointErrors | None, second: JointErrors | None) -> JointErrors | None:
@@ -209,7 +211,7 @@ def evaluate_summaries(
 
     The other parameters are those of `evaluate`, which finds the same in predictions that fit into memory.
     """
-    n_labels = summary.profiles[BASELINE].n_labels
+    n_labels = summary.n_labels
     grid = get_family(family).parameters(parameters, n_labels)
     losses = None
     if n_bootstrap and summary.joint is not None:

@@ -14,33 +14,11 @@ from choral._optional import require
 from choral._text import counted, quoted
 from choral.evaluation.evaluating import ModelSummary, Progress, ignore_progress, summarise_models
 from choral.evaluation.result import BASELINE
-from choral.label_files import ComparedPaths, LabelTable, match_names, read_compared, read_labels
+from choral.label_files import ComparedOptions, ComparedPaths, match_names, read_compared
 from choral.profiles import warn_if_mixed
 from choral.rows import open_rows
 
 Summarise = Callable[[ComparedPaths], "PartSummary"]
-
-
-@dataclass(frozen=True)
-class PartOptions:
-    """How parts are read: see `choral.label_files.read_compared`, and `evaluate` for the threshold."""
-
-    id_column: str | None = None
-    weight_column: str | None = None
-    header: bool | None = None
-    threshold: float | None = None
-    bootstrap: bool = True  # whether there will be one, which needs the errors of all models row by row
-
-    def read(self, paths: ComparedPaths, by: Callable[..., LabelTable] = read_labels) -> tuple[LabelTable, dict]:
-        """True labels and predictions from files, by `read_labels` or one that shows how far it is."""
-        return read_compared(
-            paths,
-            id_column=self.id_column,
-            weight_column=self.weight_column,
-            header=self.header,
-            of_any_range=self.threshold is not None,
-            read=by,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +41,7 @@ class PartSummary:
     source: str
 
     def __add__(self, other: "PartSummary") -> "PartSummary":
-        expected, got = (part.models.profiles[BASELINE].n_labels for part in (self, other))
+        expected, got = (part.models.n_labels for part in (self, other))
         if self.labels is not None and other.labels is not None:
             match_names("labels", self.labels, other.labels, self.source, other.source)
         elif expected != got:
@@ -78,8 +56,9 @@ class PartSummary:
 
 def summarise_parts(
     parts: list[ComparedPaths],
-    options: PartOptions,
+    options: ComparedOptions,
     *,
+    joint: bool = True,
     client: Any = None,
     check: Callable[[int], object] = lambda n_labels: None,
     progress: Progress = ignore_progress,
@@ -90,7 +69,9 @@ def summarise_parts(
     ----------
     parts : list of ComparedPaths
         At least one, of the same models each.
-    options : PartOptions
+    options : ComparedOptions
+    joint : bool
+        Whether to keep the errors of all models row by row, which a bootstrap needs.
     client : distributed.Client, optional
         Its workers must have choral installed, and see the files where they are here.
     check : callable (n_labels), optional
@@ -107,35 +88,27 @@ def summarise_parts(
     OSError
         Where the cluster is gone.
     """
-    summarise = partial(summarise_part, options=options)
+    summarise = partial(summarise_part, options=options, joint=joint)
     progress(0, len(parts), "reading parts")
     with closing(_here(summarise, parts) if client is None else _on_workers(client, summarise, parts)) as summaries:
         # in the order of the parts, so that sums of scores are the same on every run to the last digit
         for done, so_far in enumerate(accumulate(summaries, add), start=1):
             total = so_far
             if done == 1:
-                check(total.models.profiles[BASELINE].n_labels)
+                check(total.models.n_labels)
             progress(done, len(parts), "reading parts")
     _check_total(total, options)
     warn_if_mixed({name: profile for name, profile in total.models.profiles.items() if name != BASELINE})
     return total
 
 
-def summarise_part(paths: ComparedPaths, options: PartOptions) -> PartSummary:
+def summarise_part(paths: ComparedPaths, options: ComparedOptions, *, joint: bool = True) -> PartSummary:
     """Read one part and keep what counts."""
-    truth, predictions = options.read(paths)
-    models = {
-        name: open_rows(
-            truth.values,
-            matrix,
-            sample_weight=truth.weights,
-            threshold=options.threshold,
-            pred_name=name,
-            allow_no_weight=True,
-        )
-        for name, matrix in predictions.items()
-    }
-    summary = summarise_models(list(models.values()), list(models), joint=options.bootstrap)
+    truth, predictions = read_compared(paths, options)
+    weights, threshold = truth.weights, options.threshold
+    open_model = partial(open_rows, truth.values, sample_weight=weights, threshold=threshold, allow_no_weight=True)
+    models = {name: open_model(matrix, pred_name=name) for name, matrix in predictions.items()}
+    summary = summarise_models(list(models.values()), list(models), joint=joint)
     had_scores = {name: {rows.had_scores} for name, rows in models.items()}
     return PartSummary(summary, had_scores, truth.labels, truth.source)
 
@@ -161,7 +134,7 @@ def _on_workers(client: Any, summarise: Summarise, parts: list[ComparedPaths]) -
         client.cancel([future for _, future in waiting])
 
 
-def _check_total(total: PartSummary, options: PartOptions) -> None:
+def _check_total(total: PartSummary, options: ComparedOptions) -> None:
     """Refuse what no single part could be refused for."""
     folder = Path(total.source).parent
     if not total.models.profiles[BASELINE].total_weight:

@@ -4,12 +4,12 @@ Nothing is unpickled, sizes are compared with what the file really holds before 
 whatever is wrong with a file is one line that says where.
 """
 
-from choral._text import counted, quoted
-from choral.label_files.reading import SUFFIXES, ComparedPaths, list_parts, read_compared, read_labels
+from choral.label_files.reading import SUFFIXES, ComparedOptions, ComparedPaths, list_parts, read_compared, read_labels
 from choral.label_files.table import LabelTable, align, check_row_weights, check_scores, check_truth, match_names
 
 __all__ = [
     "SUFFIXES",
+    "ComparedOptions",
     "ComparedPaths",
     "LabelTable",
     "align",

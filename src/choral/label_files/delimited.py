@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from choral._text import quoted
-from choral.label_files.columns import ColumnRoles, ReadOptions
-from choral.label_files.table import LabelTable
+from choral.label_files.table import ColumnRoles, LabelTable, ReadOptions
 
 BLOCK_CELLS = 2**20  # held as Python strings at a time
 WORDS = {"true": 1.0, "false": 0.0}

@@ -13,8 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from choral._text import first_line, quoted, some_of
-from choral.label_files.columns import NUMBERS, ReadOptions
-from choral.label_files.table import LabelTable
+from choral.label_files.table import NUMBERS, LabelTable, ReadOptions
 
 INTEGERS, TEXT = "i", "SU"  # by the kinds of NumPy's types
 MEANING = {NUMBERS: "numbers or booleans", INTEGERS: "integers", TEXT: "text"}

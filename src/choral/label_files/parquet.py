@@ -7,8 +7,7 @@ import numpy as np
 
 from choral._optional import require
 from choral._text import first_line
-from choral.label_files.columns import NUMBERS, ColumnRoles, ReadOptions
-from choral.label_files.table import LabelTable
+from choral.label_files.table import NUMBERS, ColumnRoles, LabelTable, ReadOptions
 
 
 def read_parquet(path: Path, options: ReadOptions) -> LabelTable:

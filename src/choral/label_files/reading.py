@@ -7,13 +7,14 @@ from functools import partial
 from pathlib import Path
 
 from choral._text import first_line, quoted
-from choral.label_files.columns import MAX_BYTES, ReadOptions
 from choral.label_files.delimited import read_delimited
 from choral.label_files.npy import read_npy, read_npz
 from choral.label_files.parquet import read_parquet
 from choral.label_files.table import (
+    MAX_BYTES,
     LabelTable,
     Matrix,
+    ReadOptions,
     align,
     check_row_weights,
     check_scores,
@@ -108,28 +109,37 @@ class ComparedPaths:
         return [self.truth, *self.predictions.values()]
 
 
-def read_compared(
-    paths: ComparedPaths,
-    *,
-    id_column: str | None = None,
-    weight_column: str | None = None,
-    header: bool | None = None,
-    of_any_range: bool = False,
-    read: Callable[..., LabelTable] = read_labels,
-) -> tuple[LabelTable, dict[str, Matrix]]:
-    """Read true labels and the predictions of each model, as matrices with the rows and labels of the truth.
+@dataclass(frozen=True)
+class ComparedOptions:
+    """How the truth and the predictions of models are read.
 
-    Parameters
+    Attributes
     ----------
-    paths : ComparedPaths
     id_column : str, optional
         The column that names the rows, as for `read_labels`.
     weight_column : str, optional
         The column of the truth with the weights of its rows. All of them may be zero, as in one part of many.
     header : bool, optional
         As for `read_labels`.
-    of_any_range : bool
-        Whether scores may lie outside [0, 1].
+    threshold : float, optional
+        Scores will be made hard by it, as in `choral.evaluate`, so they may lie outside [0, 1].
+    """
+
+    id_column: str | None = None
+    weight_column: str | None = None
+    header: bool | None = None
+    threshold: float | None = None
+
+
+def read_compared(
+    paths: ComparedPaths, options: ComparedOptions, read: Callable[..., LabelTable] = read_labels
+) -> tuple[LabelTable, dict[str, Matrix]]:
+    """Read true labels and the predictions of each model, as matrices with the rows and labels of the truth.
+
+    Parameters
+    ----------
+    paths : ComparedPaths
+    options : ComparedOptions
     read : callable, optional
         `read_labels`, or a function like it that shows the progress.
 
@@ -138,14 +148,14 @@ def read_compared(
     truth : LabelTable
     predictions : dict from name to ndarray or CSR array of shape (n_samples, n_labels)
     """
-    read = partial(read, id_column=id_column, header=header)
-    truth = read(paths.truth, weight_column=weight_column)
+    read = partial(read, id_column=options.id_column, header=options.header)
+    truth = read(paths.truth, weight_column=options.weight_column)
     check_truth(truth)
-    check_row_weights(truth, weight_column or "", may_all_be_zero=True)
+    check_row_weights(truth, options.weight_column or "", may_all_be_zero=True)
     predictions = {}
     for name, path in paths.predictions.items():
-        table = read(path, ignored_column=weight_column)
-        check_scores(table, of_any_range=of_any_range)
+        table = read(path, ignored_column=options.weight_column)
+        check_scores(table, of_any_range=options.threshold is not None)
         predictions[name] = align(truth, table).values
     return truth, predictions
 

@@ -18,9 +18,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from choral._array_api import Array, as_real, look_up, reversed_sums, rows_times, to_library_of, widest, xp_of
+from choral._validation import ROUNDING
 from choral.measures.subsets import moebius_transform, set_sizes, zeta_transform
-
-ROUNDING = 1e-12  # sums of doubles that should agree may differ by this much
 
 LabelSet = tuple[int, ...]
 Term = tuple[LabelSet, float]

@@ -1,8 +1,9 @@
 """The small summaries of predictions that add up over batches of rows, and the one for complete labels."""
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +13,20 @@ from choral._validation import check_count, check_vector, refuse_where
 from choral.curves import LossCurve
 from choral.measures import ByCount, ByRelevance, Measure, check_measure
 from choral.measures.families import get_family
-from choral.profiles.totals import Totals, add_padded, sums_by_rank, total_errors
-from choral.rows import Rows, add_up, open_rows
+from choral.profiles.totals import Totals, TotalsByObserved, add_padded, sums_by_rank, totals_of
+from choral.rows import open_rows
+
+if TYPE_CHECKING:
+    from choral.profiles.observed_profile import ObservedProfile
 
 
 class Profile(ABC):
     """A small summary of predictions that adds up over batches of rows."""
+
+    @property
+    @abstractmethod
+    def is_hard(self) -> bool:
+        """Whether all predictions seen were 0 or 1."""
 
     def __init__(self, n_labels: int):
         self.n_labels = check_count("n_labels", n_labels)
@@ -64,6 +73,36 @@ class Profile(ABC):
         """The loss along a family; k = 1..K or the published alphas unless given. See `loss_curve`."""
         grid = get_family(family).parameters(parameters, self.n_labels)
         return LossCurve(family, grid, self.losses(family, grid), n_labels=self.n_labels, name=name)
+
+
+class MixedPredictionsWarning(UserWarning):
+    """Hard labels and scores were put side by side."""
+
+
+def make_profile(totals: TotalsByObserved, n_labels: int) -> "ErrorProfile | ObservedProfile":
+    """The profile of rows: an `ObservedProfile` only where labels are missing."""
+    if list(totals) == [n_labels]:
+        return ErrorProfile.from_totals(totals[n_labels])
+    from choral.profiles.observed_profile import ObservedProfile  # which is made of ErrorProfiles
+
+    return ObservedProfile.from_totals(totals, n_labels)
+
+
+def warn_if_mixed(profiles: Mapping[str, Profile], stacklevel: int = 3) -> None:
+    """Warn where hard labels and scores come together, at whoever called what called this."""
+    soft = [name for name, profile in profiles.items() if not profile.is_hard]
+    if soft and len(soft) < len(profiles):
+        warnings.warn(
+            f"scores ({', '.join(soft)}) and hard labels do not compare: hedging lowers the loss of scores (0.5 "
+            "everywhere has loss 0.5 under every measure). Make all predictions hard (by a threshold), or none.",
+            MixedPredictionsWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def name_in_messages(name: str) -> str:
+    """How errors call the predictions of a model."""
+    return f"predictions[{name!r}]"
 
 
 class ErrorProfile(Profile):
@@ -127,16 +166,8 @@ class ErrorProfile(Profile):
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts.
         """
-        return cls.from_rows(open_rows(y_true, y_pred, sample_weight=sample_weight, allow_missing=False))
-
-    @classmethod
-    def from_rows(cls, rows: Rows) -> "ErrorProfile":
-        """The profile of rows without missing labels."""
-        return add_up([rows], cls._of_first)
-
-    @classmethod
-    def _of_first(cls, rows: Sequence[Rows]) -> "ErrorProfile":
-        return cls.from_totals(total_errors(rows[0])[rows[0].n_labels])
+        rows = open_rows(y_true, y_pred, sample_weight=sample_weight, allow_missing=False)
+        return cls.from_totals(totals_of(rows)[rows.n_labels])
 
     @classmethod
     def from_totals(cls, totals: Totals, *, hard: bool | None = None) -> "ErrorProfile":

@@ -1,19 +1,15 @@
 """The loss curve straight from predictions, and the profile behind it."""
 
-import warnings
 from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
 
 from choral._typing import LabelMatrix, RowWeights
 from choral.curves import LossCurve
-from choral.profiles.error_profile import ErrorProfile
+from choral.profiles.error_profile import ErrorProfile, make_profile, name_in_messages, warn_if_mixed
 from choral.profiles.observed_profile import ObservedProfile
+from choral.profiles.totals import totals_of
 from choral.rows import Rows, open_rows
-
-
-class MixedPredictionsWarning(UserWarning):
-    """Hard labels and scores were put side by side."""
 
 
 def loss_curve(
@@ -57,7 +53,7 @@ def loss_curve(
 
 def profile_of(rows: Rows) -> ErrorProfile | ObservedProfile:
     """The profile of rows: by observed labels only where some are missing."""
-    return ObservedProfile.from_rows(rows).if_complete()
+    return make_profile(totals_of(rows), rows.n_labels)
 
 
 def profiles_by_name(
@@ -70,20 +66,3 @@ def profiles_by_name(
         profiles[name] = profile_of(rows)
     warn_if_mixed(profiles, stacklevel=4)
     return profiles
-
-
-def warn_if_mixed(profiles: Mapping[str, ErrorProfile | ObservedProfile], stacklevel: int = 3) -> None:
-    """Warn where hard labels and scores come together, at whoever called what called this."""
-    soft = [name for name, profile in profiles.items() if not profile.is_hard]
-    if soft and len(soft) < len(profiles):
-        warnings.warn(
-            f"scores ({', '.join(soft)}) and hard labels do not compare: hedging lowers the loss of scores (0.5 "
-            "everywhere has loss 0.5 under every measure). Make all predictions hard (by a threshold), or none.",
-            MixedPredictionsWarning,
-            stacklevel=stacklevel,
-        )
-
-
-def name_in_messages(name: str) -> str:
-    """How errors call the predictions of a model."""
-    return f"predictions[{name!r}]"

@@ -1,6 +1,6 @@
 """The small summary of predictions where some true labels are missing: rows by labels observed and labels wrong."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +12,8 @@ from choral._validation import check_count
 from choral.measures import ByCount, Measure, check_measure
 from choral.measures.families import get_family
 from choral.profiles.error_profile import ErrorProfile, Profile
-from choral.profiles.totals import total_errors
-from choral.rows import Rows, add_up, open_rows
+from choral.profiles.totals import TotalsByObserved, totals_of
+from choral.rows import open_rows
 
 MeasureOf = Callable[[int], Measure]
 
@@ -87,20 +87,18 @@ class ObservedProfile(Profile):
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts.
         """
-        return cls.from_rows(open_rows(y_true, y_pred, observed=observed, sample_weight=sample_weight))
+        rows = open_rows(y_true, y_pred, observed=observed, sample_weight=sample_weight)
+        return cls.from_totals(totals_of(rows), rows.n_labels)
 
     @classmethod
-    def from_rows(cls, rows: Rows) -> "ObservedProfile":
-        """The profile of rows, of which labels may be missing."""
-        return add_up([rows], cls._of_first)
-
-    @classmethod
-    def _of_first(cls, rows: Sequence[Rows]) -> "ObservedProfile":
-        totals = total_errors(rows[0])
+    def from_totals(cls, totals: TotalsByObserved, n_labels: int) -> "ObservedProfile":
+        """The profile of rows added up."""
         hard = all(group.is_hard for group in totals.values())
-        profile = cls(rows[0].n_labels)
-        profile.n_unobserved = totals.pop(0).n_rows if 0 in totals else 0
-        profile._parts = {number: ErrorProfile.from_totals(group, hard=hard) for number, group in totals.items()}
+        profile = cls(n_labels)
+        profile.n_unobserved = totals[0].n_rows if 0 in totals else 0
+        profile._parts = {
+            number: ErrorProfile.from_totals(group, hard=hard) for number, group in totals.items() if number
+        }
         return profile
 
     def update(
@@ -123,11 +121,6 @@ class ObservedProfile(Profile):
             parts = [profile._parts[number] for profile in (self, other) if number in profile._parts]
             total._parts[number] = sum(parts, _empty(number, hard=hard))
         return total
-
-    def if_complete(self) -> "ErrorProfile | ObservedProfile":
-        """The `ErrorProfile` of the same rows where no label is missing, else the profile itself."""
-        complete = list(self._parts) == [self.n_labels] and not self.n_unobserved
-        return self._parts[self.n_labels] if complete else self
 
     def __repr__(self) -> str:
         kind = "hard" if self.is_hard else "soft"

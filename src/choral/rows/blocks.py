@@ -6,6 +6,7 @@ does not grow with the number of rows.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,6 +16,15 @@ from choral._array_api import Array
 from choral._validation import Labels, refuse_where
 
 BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """How rows are judged: see `choral.rows.open_rows`."""
+
+    pred_name: str = "y_pred"
+    threshold: float | None = None
+    allow_missing: bool = True
 
 
 class PairBlock(NamedTuple):

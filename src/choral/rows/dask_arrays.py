@@ -14,13 +14,13 @@ import scipy.sparse as sp
 
 from choral._optional import require
 from choral._validation import Labels, check_vector
-from choral.rows.blocks import CorrectBlock, ErrorBlock, PairBlock, Rows
+from choral.rows.blocks import CorrectBlock, ErrorBlock, PairBlock, RowOptions, Rows
 from choral.rows.dask_bundles import sum_over_rows
 from choral.rows.door import open_rows
 
 Summary = TypeVar("Summary")
 DaskArray = Any  # dask has no types to say so
-Model = tuple[tuple[str, ...], dict[str, Any]]  # what the arrays of a model are, and how they are opened
+Model = tuple[tuple[str, ...], RowOptions]  # what the arrays of a model are, and how they are opened
 
 
 class DaskRows(Rows):
@@ -28,10 +28,9 @@ class DaskRows(Rows):
 
     is_lazy = True
 
-    def __init__(self, y_true: Any, y_pred: Any, observed: Any, sample_weight: Any, **options: Any):
+    def __init__(self, y_true: Any, y_pred: Any, observed: Any, sample_weight: Any, options: RowOptions):
         da = require("dask.array", "dask")
-        name = options["pred_name"]
-        matrices = {"y_true": y_true, name: y_pred, **({} if observed is None else {"observed": observed})}
+        matrices = {"y_true": y_true, options.pred_name: y_pred, **({} if observed is None else {"observed": observed})}
         for key, value in matrices.items():
             if hasattr(value, "to_dask_array"):
                 raise TypeError(f"{key} must be a dask array; to_dask_array() makes one of a dask frame.")
@@ -92,7 +91,7 @@ def add_up_blocks(rows: Sequence[Rows], summarise: Callable[[Sequence[Rows]], Su
         if not isinstance(some, DaskRows):
             raise TypeError("all predictions must be dask arrays, or none.")
         for key, array in some.arrays.items():
-            arrays[f"{key} of {some.options['pred_name']}"] = array
+            arrays[f"{key} of {some.options.pred_name}"] = array
     cut = _cut_alike(arrays)
     models = [(some.keys, some.options) for some in rows if isinstance(some, DaskRows)]  # not the arrays: this travels
     functions = [partial(_summarise, models, summarise, place) for place in _places(cut[0].chunks[0])]
@@ -109,30 +108,39 @@ def _summarise(models: list[Model], summarise: Callable, place: str, *blocks: li
     """What is kept of one block of rows."""
     waiting = iter(blocks)
     try:
-        rows = [_open_block({key: next(waiting) for key in keys}, options) for keys, options in models]
-        first = rows[0]
-        if first is None:
+        opened = [_open_block({key: next(waiting) for key in keys}, options) for keys, options in models]
+        rows = [some for some in opened if some is not None]
+        if not rows:
             return _Part()
+        first = rows[0]
         weight = first.n_rows if first.weights is None else float(first.weights.sum())
-        had_scores = {(options["pred_name"], some.had_scores) for (_, options), some in zip(models, rows, strict=True)}
+        had_scores = {(options.pred_name, some.had_scores) for (_, options), some in zip(models, rows, strict=True)}
         return _Part(summarise(rows), first.n_rows, weight, frozenset(had_scores))
     except ValueError as error:
         raise ValueError(f"{error} {place}") from error
 
 
-def _open_block(blocks: dict[str, list], options: dict[str, Any]) -> Rows | None:
+def _open_block(blocks: dict[str, list], options: RowOptions) -> Rows | None:
     """The rows of one block of each array; None where there are none."""
     named = {key: some[0] if key == "sample_weight" else _side_by_side(some) for key, some in blocks.items()}
     if not any(block.shape[0] for block in named.values()):
         return None
-    rest = {key: named.get(key) for key in ("observed", "sample_weight")}
-    return open_rows(named["y_true"], named[options["pred_name"]], **rest, **options, allow_no_weight=True)
+    return open_rows(
+        named["y_true"],
+        named[options.pred_name],
+        observed=named.get("observed"),
+        sample_weight=named.get("sample_weight"),
+        threshold=options.threshold,
+        pred_name=options.pred_name,
+        allow_missing=options.allow_missing,
+        allow_no_weight=True,
+    )
 
 
 def _check_threshold(rows: Sequence[Any], had_scores: frozenset[tuple[str, bool]]) -> None:
     """Refuse blocks of 0 and 1 alone beside blocks of scores: such a block may hold labels or scores."""
     for some in rows:
-        name, threshold = some.options["pred_name"], some.options["threshold"]
+        name, threshold = some.options.pred_name, some.options.threshold
         if threshold is not None and not 0 < threshold <= 1 and {(name, True), (name, False)} <= had_scores:
             raise ValueError(
                 f"{name}: some blocks hold scores, others 0 and 1 alone, which may be labels or scores; "

@@ -1,6 +1,7 @@
 """Rows of arrays in the memory of the host, of which one side may be sparse."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +11,7 @@ from choral.rows.blocks import (
     CorrectBlock,
     ErrorBlock,
     PairBlock,
+    RowOptions,
     Rows,
     all_binary,
     as_dense,
@@ -32,26 +34,21 @@ class DenseRows(Rows):
         y_pred: Labels,
         observed: Labels | None,
         weights: np.ndarray | None,
-        *,
-        pred_name: str,
-        threshold: float | None,
-        allow_missing: bool,
+        options: RowOptions,
     ):
         self.n_rows, self.n_labels = y_true.shape
         self.weights = weights
-        self._true, self._pred, self._observed = y_true, y_pred, observed
-        self._name, self._threshold, self._allow_missing = pred_name, threshold, allow_missing
+        self.had_scores = options.threshold is not None
+        self._true, self._pred, self._observed, self._options = y_true, y_pred, observed, options
         self._zeroed = (_ZeroedBlock(), _ZeroedBlock())
 
     def part(self, rows: slice) -> "DenseRows":
         observed = None if self._observed is None else self._observed[rows]
-        options = {"pred_name": self._name, "threshold": self._threshold, "allow_missing": self._allow_missing}
-        return DenseRows(self._true[rows], self._pred[rows], observed, self.weights_of(rows), **options)
+        return DenseRows(self._true[rows], self._pred[rows], observed, self.weights_of(rows), self._options)
 
     def predicting_nothing(self) -> "DenseRows":
         nothing = sp.csr_array((self.n_rows, self.n_labels), dtype=np.uint8)
-        options = {"pred_name": self._name, "threshold": None, "allow_missing": self._allow_missing}
-        return DenseRows(self._true, nothing, self._observed, self.weights, **options)
+        return DenseRows(self._true, nothing, self._observed, self.weights, replace(self._options, threshold=None))
 
     def has_hard_predictions(self) -> bool:
         """Whether the predictions of known labels are 0 or 1 already; of other values nothing is checked."""
@@ -71,12 +68,12 @@ class DenseRows(Rows):
     def pair_blocks(self) -> Iterator[PairBlock]:
         for rows, true, pred, known in self._unchecked_blocks():
             check_binary("y_true", true, rows.start)
-            if self._threshold is not None:
-                check_not_nan(self._name, pred, rows.start)
-                pred = pred >= self._threshold
+            if self._options.threshold is not None:
+                check_not_nan(self._options.pred_name, pred, rows.start)
+                pred = pred >= self._options.threshold
                 pred = pred if known is None else pred & known
             else:
-                check_unit_interval(self._name, pred, rows.start)
+                check_unit_interval(self._options.pred_name, pred, rows.start)
             hard = pred.dtype.kind != "f" or all_binary(pred)  # checked integers are 0 or 1
             yield PairBlock(rows, true, pred, hard, None if known is None else count_rows(known))
 
@@ -98,7 +95,7 @@ class DenseRows(Rows):
 
     def _known(self, rows: slice, true: np.ndarray) -> np.ndarray | None:
         """True where a label of a block is known; None where all are, or where none may be missing."""
-        if not self._allow_missing:
+        if not self._options.allow_missing:
             return None
         known = None
         if true.dtype.kind == "f" and not all_binary(true):  # else there is no nan among them

@@ -6,6 +6,7 @@ matrix of NumPy or SciPy beside a foreign one is moved to the device, a block at
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from choral._array_api import (
     Array,
@@ -23,6 +24,7 @@ from choral.rows.blocks import (
     CorrectBlock,
     ErrorBlock,
     PairBlock,
+    RowOptions,
     Rows,
     as_dense,
     check_binary,
@@ -43,16 +45,13 @@ class DeviceRows(Rows):
         y_pred: Labels,
         observed: Labels | None,
         weights: Array | None,
-        *,
-        pred_name: str,
-        threshold: float | None,
-        allow_missing: bool,
+        options: RowOptions,
     ):
         self.n_rows, self.n_labels = y_true.shape
         self.weights = weights
+        self.had_scores = options.threshold is not None
         self.matrices = y_true, y_pred
-        self._observed = observed
-        self._name, self._threshold, self._allow_missing = pred_name, threshold, allow_missing
+        self._observed, self._options = observed, options
 
     @property
     def like(self) -> Array:
@@ -62,18 +61,18 @@ class DeviceRows(Rows):
     @property
     def is_plain(self) -> bool:
         """Whether predictions are judged as they are, against labels that are all known or nan."""
-        return self._observed is None and self._threshold is None
+        return self._observed is None and self._options.threshold is None
 
     def part(self, rows: slice) -> "DeviceRows":
-        parts = (None if matrix is None else matrix[rows, :] for matrix in (*self.matrices, self._observed))
-        options = {"pred_name": self._name, "threshold": self._threshold, "allow_missing": self._allow_missing}
-        return DeviceRows(*parts, self.weights_of(rows), **options)
+        true, pred = (matrix[rows, :] for matrix in self.matrices)
+        observed = None if self._observed is None else self._observed[rows, :]
+        return DeviceRows(true, pred, observed, self.weights_of(rows), self._options)
 
     def predicting_nothing(self) -> "DeviceRows":
         xp = xp_of(self.like)
         nothing = xp.zeros((self.n_rows, self.n_labels), dtype=xp.bool, device=device_of(self.like))
-        options = {"pred_name": self._name, "threshold": None, "allow_missing": self._allow_missing}
-        return DeviceRows(self.matrices[0], nothing, self._observed, self.weights, **options)
+        options = replace(self._options, threshold=None)
+        return DeviceRows(self.matrices[0], nothing, self._observed, self.weights, options)
 
     def has_hard_predictions(self) -> bool:
         """Whether the predictions of known labels are 0 or 1 already; of other values nothing is checked."""
@@ -89,7 +88,7 @@ class DeviceRows(Rows):
             known = self._in_mask(rows, true)
             true, pred = _zero_unknown(true, known), _zero_unknown(pred, known)
             true_fine, pred_fine, hard = _flags(true, pred)
-            if not true_fine and self._allow_missing:  # there may be nan among them
+            if not true_fine and self._options.allow_missing:  # there may be nan among them
                 known = self._known(rows, true)
                 true, pred = _zero_unknown(true, known), _zero_unknown(pred, known)
                 true_fine, pred_fine, hard = _flags(true, pred)
@@ -97,13 +96,13 @@ class DeviceRows(Rows):
             if not true_fine:
                 row = _first_row(~_is_binary(true))
                 check_binary("y_true", to_host(true[row : row + 1, :]), rows.start + row)
-            if self._threshold is not None:
+            if self._options.threshold is not None:
                 self._check_not_nan(pred, rows.start)
-                pred, hard = pred >= self._threshold, True
+                pred, hard = pred >= self._options.threshold, True
                 pred = pred if known is None else pred & known
             elif not pred_fine:
                 row = _first_row(~((pred >= 0) & (pred <= 1)))
-                check_unit_interval(self._name, to_host(pred[row : row + 1, :]), rows.start + row)
+                check_unit_interval(self._options.pred_name, to_host(pred[row : row + 1, :]), rows.start + row)
             yield PairBlock(rows, true, pred, hard, None if known is None else _count_rows(known))
 
     def error_blocks(self, *, count: bool = True) -> Iterator[ErrorBlock]:
@@ -147,7 +146,7 @@ class DeviceRows(Rows):
         xp = xp_of(pred)
         if xp.isdtype(pred.dtype, "real floating") and bool(xp.any(xp.isnan(pred))):
             row = _first_row(xp.isnan(pred))
-            check_not_nan(self._name, to_host(pred[row : row + 1, :]), first_row + row)
+            check_not_nan(self._options.pred_name, to_host(pred[row : row + 1, :]), first_row + row)
 
 
 def _zero_unknown(block: Array, known: Array | None) -> Array:

@@ -6,6 +6,7 @@ would cost more than the losses themselves.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,10 +28,9 @@ from choral._array_api import (
 )
 from choral._typing import LabelMatrix, RowWeights
 from choral._validation import LARGEST_WEIGHT, Labels, check_form, check_matrix, check_sample_weight
-from choral.rows.blocks import Rows, all_binary
+from choral.rows.blocks import RowOptions, Rows, all_binary
 from choral.rows.dense import DenseRows
 from choral.rows.device import DeviceRows
-from choral.rows.frames import check_alignment, read_frame
 from choral.rows.sparse import SparseRows, drop_unknown, harden_sparse
 
 Summary = TypeVar("Summary")
@@ -69,28 +69,25 @@ def open_rows(
     allow_no_weight : bool
         Whether all weights may be 0, as they may in a part of the data.
     """
+    options = RowOptions(pred_name, threshold, allow_missing)
     if _is_dask(y_true, y_pred, observed, sample_weight):
         from choral.rows.dask_arrays import DaskRows  # dask is not needed otherwise
 
-        options = {"threshold": threshold, "pred_name": pred_name, "allow_missing": allow_missing}
-        return DaskRows(y_true, y_pred, observed, sample_weight, **options)
+        return DaskRows(y_true, y_pred, observed, sample_weight, options)
     for name, other in ((pred_name, y_pred), ("observed", observed), ("sample_weight", sample_weight)):
-        check_alignment(y_true, other, name)
+        _check_alignment(y_true, other, name)
     true, pred = _read_pair(y_true, y_pred, pred_name)
     mask = None if observed is None else _read_mask(observed, true)
     weights = check_row_weights(sample_weight, (true, pred), allow_none=allow_no_weight)
     if sp.issparse(true) and sp.issparse(pred):
-        return _open_sparse(true, pred, mask, weights, threshold, pred_name, allow_missing)
+        return _open_sparse(true, pred, mask, weights, options)
     kind = DenseRows if first_foreign(true, pred) is None else DeviceRows
-    options = {"pred_name": pred_name, "allow_missing": allow_missing}
-    rows = kind(true, pred, mask, weights, threshold=None, **options)
-    if threshold is None or rows.has_hard_predictions():
-        return rows
-    if sp.issparse(pred):
-        check_sparse_threshold(threshold)
-    rows = kind(true, pred, mask, weights, threshold=threshold, **options)
-    rows.had_scores = True
-    return rows
+    if threshold is not None:
+        if kind(true, pred, mask, weights, replace(options, threshold=None)).has_hard_predictions():
+            options = replace(options, threshold=None)
+        elif sp.issparse(pred):
+            check_sparse_threshold(threshold)
+    return kind(true, pred, mask, weights, options)
 
 
 def add_up(rows: Sequence[Rows], summarise: Callable[[Sequence[Rows]], Summary]) -> Summary:
@@ -103,22 +100,16 @@ def add_up(rows: Sequence[Rows], summarise: Callable[[Sequence[Rows]], Summary])
 
 
 def _open_sparse(
-    true: Labels,
-    pred: Labels,
-    mask: Labels | None,
-    weights: np.ndarray | None,
-    threshold: float | None,
-    pred_name: str,
-    allow_missing: bool,
+    true: Labels, pred: Labels, mask: Labels | None, weights: np.ndarray | None, options: RowOptions
 ) -> SparseRows:
     n_observed = None
-    if allow_missing:
+    if options.allow_missing:
         true, pred, n_observed = drop_unknown(true, pred, mask)
-    is_soft = threshold is not None and not all_binary(pred.data)
-    if is_soft:
-        pred = harden_sparse(pred_name, pred, check_sparse_threshold(threshold))
-    rows = SparseRows(true, pred, weights, n_observed, pred_name=pred_name)
-    rows.had_scores = is_soft
+    has_scores = options.threshold is not None and not all_binary(pred.data)
+    if options.threshold is not None and has_scores:
+        pred = harden_sparse(options.pred_name, pred, check_sparse_threshold(options.threshold))
+    rows = SparseRows(true, pred, weights, n_observed, pred_name=options.pred_name)
+    rows.had_scores = has_scores
     return rows
 
 
@@ -144,7 +135,7 @@ def _read_pair(y_true: Any, y_pred: Any, pred_name: str) -> tuple[Labels, Labels
 
 def read_matrix(name: str, matrix: Any) -> Labels:
     """A matrix where it lies: arrays in the memory of the host become NumPy's, without a copy, sparse ones CSR."""
-    matrix = read_in_place(read_frame(matrix))
+    matrix = read_in_place(_read_frame(matrix))
     if not is_foreign(matrix):
         return check_matrix(name, matrix)
     refuse_sparse(name, matrix)
@@ -201,3 +192,72 @@ def _is_numeric(array: Array) -> bool:
 
 def _is_dask(*values: Any) -> bool:
     return any(type(value).__module__.partition(".")[0] in ("dask", "dask_expr") for value in values)
+
+
+# Frames of pandas and polars, known by what they can do (columns and to_numpy), so that neither is needed
+
+
+def _read_frame(values: Any) -> Any:
+    """A frame as an array, with nan for whatever it calls missing; anything else as it is."""
+    if not _is_frame(values):
+        return values
+    array = values.to_numpy()
+    if array.dtype == object and hasattr(values, "isna"):  # pandas' nullable types
+        try:
+            return values.to_numpy(dtype=float, na_value=np.nan)
+        except (TypeError, ValueError):  # text, of which the door says where it is
+            return np.where(values.isna(), np.nan, array)
+    return array
+
+
+def _is_frame(values: Any) -> bool:
+    """Whether this is a table with named columns."""
+    return hasattr(values, "columns") and hasattr(values, "to_numpy")
+
+
+def _check_alignment(y_true: Any, other: Any, name: str) -> None:
+    """Refuse two frames whose columns or rows are named otherwise: they would be compared by position."""
+    if _is_frame(y_true) and _is_frame(other):
+        _check_columns(list(y_true.columns), list(other.columns), name)
+    true_index, index = _index_of(y_true), _index_of(other)
+    if true_index is not None and index is not None:
+        _check_index(true_index, index, name)
+
+
+def _check_columns(true: list, columns: list, name: str) -> None:
+    if true == columns or len(true) != len(columns) or _are_numbers(true) or _are_numbers(columns):
+        return  # of one without names, columns are matched by position; another number of them is a wrong shape
+    if set(true) == set(columns):
+        raise ValueError(
+            f"{name} must have the columns of y_true in the same order; {name}[y_true.columns] puts them so."
+        )
+    place = next(place for place, pair in enumerate(zip(true, columns, strict=True)) if pair[0] != pair[1])
+    raise ValueError(
+        f"{name} must have the columns of y_true; column {place} is {columns[place]!r}, that of y_true {true[place]!r}."
+    )
+
+
+def _check_index(true: np.ndarray, index: np.ndarray, name: str) -> None:
+    if true.size != index.size or np.array_equal(true, index):
+        return
+    if set(true.tolist()) == set(index.tolist()):
+        raise ValueError(
+            f"{name} has the rows of y_true in another order, by its index; {name}.loc[y_true.index] has them in the "
+            f"same. If they are in the same order already, pass {name}.to_numpy()."
+        )
+    if not _are_numbers(true.tolist()) and not _are_numbers(index.tolist()):
+        raise ValueError(
+            f"{name} must have the index of y_true; its rows are named otherwise. If they are in the same order, pass "
+            f"{name}.to_numpy()."
+        )
+
+
+def _index_of(values: Any) -> np.ndarray | None:
+    """The names of the rows of a pandas frame or series."""
+    index = getattr(values, "index", None)
+    return None if index is None or callable(index) else np.asarray(index)
+
+
+def _are_numbers(names: list) -> bool:
+    """Whether these are 0, 1, 2, ...: what columns and rows are called where nobody named them."""
+    return names == list(range(len(names)))
