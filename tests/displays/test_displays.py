@@ -702,7 +702,7 @@ def test_labels_of_ratios_fit(plt, size, name):
 
 @pytest.mark.parametrize("high", [1.01, 1.3, 3, 40, 1e5])
 def test_ticks_of_ratios_are_readable(high):
-    from choral.displays._ratio_scale import ratio_limits, ratio_ticks
+    from choral.displays.ratio import ratio_limits, ratio_ticks
 
     low, high = ratio_limits([np.array([1 / high, high, 0, np.inf])])
     ticks = ratio_ticks(low, high)
