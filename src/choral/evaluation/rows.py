@@ -9,7 +9,7 @@ from choral._validation import Labels
 from choral.measures.families import Family
 from choral.profiles.joint_errors import JointErrors
 from choral.row_losses import row_losses
-from choral.stats import Rows
+from choral.stats import WeightedLosses
 
 Progress = Callable[[int, int, str], None]
 
@@ -20,7 +20,7 @@ def tell_nobody(done: int, total: int, what: str) -> None:
 
 def rows_of_groups(
     joint: JointErrors, n_labels: int, family: Family, grid: np.ndarray, n_bootstrap: int, progress: Progress
-) -> Iterator[Rows]:
+) -> Iterator[WeightedLosses]:
     """Losses of every group of rows alike under every model and parameter, some groups at a time."""
     codes = joint.n_observed[:, np.newaxis] * (n_labels + 1) + joint.wrong
     seen, wrong = np.unique(codes, return_inverse=True)
@@ -29,7 +29,7 @@ def rows_of_groups(
     wrong = wrong.reshape(len(joint), n_models)
     for block in row_slices((len(joint), max(n_bootstrap, n_models * len(grid))), itemsize=1):
         losses = [by_errors[errors] for errors in wrong[block].T]
-        yield Rows(np.hstack(losses), joint.counts[block], joint.weights[block])
+        yield WeightedLosses(np.hstack(losses), joint.counts[block], joint.weights[block])
         progress(block.stop, len(joint), "bootstrap")
 
 
@@ -52,7 +52,7 @@ def rows_one_by_one(
     grid: np.ndarray,
     n_bootstrap: int,
     progress: Progress,
-) -> Iterator[Rows]:
+) -> Iterator[WeightedLosses]:
     """Losses of every row under every model and parameter, some rows at a time."""
     n_rows = true.shape[0]
     counts = np.ones(n_rows, dtype=np.int64)
@@ -62,5 +62,5 @@ def rows_one_by_one(
         losses = [
             row_losses(true[block], matrix[block], family, grid, n_observed[block]) for matrix in matrices.values()
         ]
-        yield Rows(np.hstack(losses), counts[block], weights[block])
+        yield WeightedLosses(np.hstack(losses), counts[block], weights[block])
         progress(block.stop, n_rows, "bootstrap")

@@ -11,7 +11,7 @@ from choral.evaluation.rows import Progress, rows_of_groups, tell_nobody
 from choral.measures.families import get_family
 from choral.profiles import ErrorProfile, ObservedProfile
 from choral.profiles.joint_errors import JointErrors
-from choral.stats import Rows, bootstrap_band, bootstrap_means
+from choral.stats import WeightedLosses, bootstrap_band, bootstrap_means
 
 
 def evaluate_summaries(
@@ -43,7 +43,7 @@ def make_evaluation(
     profiles: Mapping[str, ErrorProfile | ObservedProfile],
     family: str,
     grid: np.ndarray,
-    rows: Iterator[Rows] | None,
+    rows: Iterator[WeightedLosses] | None,
     n_bootstrap: int,
     confidence: float,
     random_state: int | np.random.Generator | None,

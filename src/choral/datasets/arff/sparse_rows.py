@@ -1,6 +1,6 @@
 """Sparse rows, ``{3 red, 17 1}``, as entries of a matrix of numbers.
 
-Most sparse files have single digits as values, ``{3 1,17 1}``. A fast path reads all such rows at once, without a string
+Most sparse files have single digits as values, ``{3 1,17 1}``. A fast path reads all such rows at once, with no string
 per entry.
 """
 
