@@ -12,7 +12,7 @@ from measuring import at_most, conclude, faster, peak_memory, seconds, within
 from sklearn.metrics import hamming_loss as sklearn_hamming_loss
 
 import choral
-from choral._kernels.subsets import moebius_transform, zeta_transform
+from choral.measures.subsets import moebius_transform, zeta_transform
 
 
 def both_curves(y_true, y_pred):

@@ -15,9 +15,9 @@ from measuring import at_most, conclude, faster, within
 from triton.testing import do_bench
 
 from choral import BinomialMeasure, ErrorProfile, LabelDistribution, bayes_curve
-from choral._kernels.gpu.rank_sums import rank_sums
-from choral._kernels.gpu.wrong_labels import rows_by_errors, wrong_labels
-from choral._kernels.hadamard import hadamard_transform
+from choral.rows.gpu.rank_sums import rank_sums
+from choral.rows.gpu.wrong_labels import rows_by_errors, wrong_labels
+from choral.decisions.hadamard import hadamard_transform
 from choral.nn import ChoquetLoss
 from choral.nn.ordering import ordered_losses, plain_ordered_losses
 

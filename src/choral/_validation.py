@@ -1,7 +1,7 @@
 """What users pass in: made 2-D without a copy, or refused with what was expected, what came, and where.
 
 Shapes are checked here once, at the public door. Values are checked block by block by whoever walks
-the rows anyway (`choral._kernels.pairs`), while a block is in the cache: a second pass over the data would
+the rows anyway (`choral.rows.pairs`), while a block is in the cache: a second pass over the data would
 cost more than the losses themselves.
 """
 

@@ -9,29 +9,26 @@ but the sorting, so that each checks the other. For a counting measure the integ
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial, singledispatch
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
-from choral._kernels.arrays import Array, xp_of
-from choral._kernels.pairs import row_slices
+from choral._array_api import Array, xp_of
+from choral._typing import FloatArray
 from choral._validation import check_rows, refuse_where
-from choral.measures import (
-    AdditiveMeasure,
-    Capacity,
-    CountingMeasure,
-    Measure,
-    MoebiusMeasure,
-)
+from choral.measures import ByCount, ByRelevance, Form, Measure, Table, Terms, check_measure
+from choral.measures.forms import PlainForm
+from choral.rows.pairs import row_slices
 
-MOST_CANCELLATION = 1e6  # larger masses of both signs could leave fewer than ten digits of a result in [0, 1]
+MAX_CANCELLATION = 1e6  # larger masses of both signs could leave fewer than ten digits of a result in [0, 1]
 
-Form = Callable[[np.ndarray], Any]  # from rows of values to their integrals
+Integrate = Callable[[np.ndarray], Any]  # from rows of values to their integrals
 
 
-def choquet_integral(u: Any, measure: Measure) -> float | np.ndarray:
+def choquet_integral(u: ArrayLike, measure: Measure) -> float | FloatArray:
     """Choquet integral of one row of values or of many, in the sorted form.
 
     Parameters
@@ -54,10 +51,10 @@ def choquet_integral(u: Any, measure: Measure) -> float | np.ndarray:
     >>> round(choquet_integral(u, BinomialMeasure(2)), 3)  # mean of the minima 0.3, 0.3, 0.8 of the pairs
     0.467
     """
-    return _by_blocks(lambda measure, n_labels: partial(sorted_form, measure=measure), u, measure)
+    return _by_blocks(lambda form: partial(sorted_form, form=form), u, measure)
 
 
-def choquet_integral_moebius(u: Any, measure: Measure) -> float | np.ndarray:
+def choquet_integral_moebius(u: ArrayLike, measure: Measure) -> float | FloatArray:
     """Choquet integral from Moebius masses: the sum of m(T) * min of u over T.
 
     For a counting measure the masses are gathered by size, and the mean of the minima over all sets of one size is
@@ -70,20 +67,20 @@ def choquet_integral_moebius(u: Any, measure: Measure) -> float | np.ndarray:
     >>> choquet_integral_moebius([0.8, 0.3, 0.9], MoebiusMeasure({(0, 2): 0.5, (1,): 0.5}))
     0.55
     """
-    return _by_blocks(_moebius_form, u, measure)
+    return _by_blocks(_from_masses, u, measure)
 
 
-def sorted_form(u: np.ndarray, measure: Measure) -> np.ndarray:
+def sorted_form(u: np.ndarray, form: PlainForm) -> np.ndarray:
     """The sorted form for checked rows."""
-    if isinstance(measure, CountingMeasure):
-        return np.sort(u, axis=1) @ measure.weights(u.shape[1])  # the least u weighs as the largest error does
-    if isinstance(measure, AdditiveMeasure):
-        return u @ measure.weights
+    if isinstance(form, ByCount):
+        return np.sort(u, axis=1) @ form.weights()  # the least u weighs as the largest error does
+    if isinstance(form, Terms) and not form.larger:
+        return u @ form.singles
     order = np.argsort(u, axis=1)
-    return chained(u, order, measure.chain(order))
+    return add_steps(u, order, form.nested_worths(order))
 
 
-def chained(u: Array, order: Array, worths: Array) -> Array:
+def add_steps(u: Array, order: Array, worths: Array) -> Array:
     """Add up the steps of the sorted values, each times the worth of its nested set."""
     xp = xp_of(u)
     values = xp.take_along_axis(u, order, axis=1)
@@ -94,39 +91,49 @@ def chained(u: Array, order: Array, worths: Array) -> Array:
 
 
 @np.errstate(under="ignore")
-def _by_blocks(form_of: Callable[[Measure, int], Form], u: Any, measure: Measure) -> float | np.ndarray:
+def _by_blocks(integrate: Callable[[PlainForm], Integrate], u: ArrayLike, measure: Measure) -> float | FloatArray:
     """Check, then integrate some rows at a time; what depends on the measure alone is computed once."""
-    if not isinstance(measure, Measure):
-        raise TypeError(f"measure must be one of choral.measures that needs no true labels; got {measure!r}.")
+    check_measure(measure)
     if sp.issparse(u):
         raise ValueError("u must be dense; u.toarray() makes it so.")
     rows, single = check_rows("u", u)
     refuse_where("u must be finite and non-negative", "u", rows, ~((rows >= 0) & (rows < np.inf)))
-    measure.check_n_labels(rows.shape[1])
-    form = form_of(measure, rows.shape[1])
+    integrate_rows = integrate(_plain_form(measure, rows.shape[1]))
     integral = np.empty(len(rows))
     for block in row_slices(rows.shape, rows.itemsize):
-        integral[block] = form(rows[block])
+        integral[block] = integrate_rows(rows[block])
     return float(integral[0]) if single else integral
 
 
-@singledispatch
-def _moebius_form(measure: Measure, n_labels: int) -> Form:
-    raise TypeError(f"no Moebius masses are known for {measure!r}.")
+def _plain_form(measure: Measure, n_labels: int) -> PlainForm:
+    form: Form = measure.form(n_labels)
+    if isinstance(form, ByRelevance):
+        raise TypeError(f"measure must be one of choral.measures that needs no true labels; got {measure!r}.")
+    return form
 
 
-@_moebius_form.register
-def _(measure: CountingMeasure, n_labels: int) -> Form:
-    masses: Sequence[Any] = measure.masses(n_labels).tolist()
+def _from_masses(form: PlainForm) -> Integrate:
+    if isinstance(form, ByCount):
+        weights = _weights_of_minima(form)
+        return lambda u: np.sort(u, axis=1) @ weights
+    if isinstance(form, Table):
+        _refuse_cancellation(form.masses)
+        return partial(_masses_times_minima, form.masses)
+    return lambda u: u @ form.singles + sum(mass * u[:, labels].min(axis=1) for labels, mass in form.larger)
+
+
+def _weights_of_minima(form: ByCount) -> np.ndarray:
+    """What the least, the second least, ... value of a row weighs."""
+    n_labels = form.n_labels
+    masses: Sequence[Any] = form.masses().tolist()
     if min(masses) < 0:  # doubles would cancel
-        masses = measure.exact_masses(n_labels)
+        masses = form.exact_masses()
     weights = [0] * n_labels
     for size, mass in enumerate(masses):
         if mass:
             shares = _shares_of_minima(n_labels, size)
             weights = [weight + mass * share for weight, share in zip(weights, shares, strict=True)]
-    as_floats = np.array(weights, dtype=float)
-    return lambda u: np.sort(u, axis=1) @ as_floats
+    return np.array(weights, dtype=float)
 
 
 def _shares_of_minima(n_labels: int, size: int) -> list[Fraction]:
@@ -143,23 +150,6 @@ def _shares_of_minima(n_labels: int, size: int) -> list[Fraction]:
     return shares
 
 
-@_moebius_form.register
-def _(measure: AdditiveMeasure, n_labels: int) -> Form:
-    return lambda u: sum(mass * u[:, label] for label, mass in enumerate(measure.weights))
-
-
-@_moebius_form.register
-def _(measure: MoebiusMeasure, n_labels: int) -> Form:
-    return lambda u: sum(mass * u[:, labels].min(axis=1) for labels, mass in measure.terms)
-
-
-@_moebius_form.register
-def _(measure: Capacity, n_labels: int) -> Form:
-    masses = measure.moebius()
-    _refuse_cancellation(masses)
-    return partial(_masses_times_minima, masses)
-
-
 def _masses_times_minima(masses: np.ndarray, u: np.ndarray) -> np.ndarray:
     integral = np.empty(len(u))
     minima = np.empty(masses.size)
@@ -173,7 +163,7 @@ def _masses_times_minima(masses: np.ndarray, u: np.ndarray) -> np.ndarray:
 
 def _refuse_cancellation(masses: np.ndarray) -> None:
     size = np.abs(masses).sum()
-    if size > MOST_CANCELLATION:
+    if size > MAX_CANCELLATION:
         raise ValueError(
             f"the Moebius masses of this measure add up to {size:.1e} in absolute value: the result, at most 1, would "
             "be rounding error. choquet_integral does not have this problem."

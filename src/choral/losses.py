@@ -7,36 +7,48 @@ lists, arrays of any numeric or bool dtype, pandas frames and SciPy sparse matri
 hard labels or scores in [0, 1]. Torch tensors, CuPy and JAX arrays are reduced where they are.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.array_checks import check_pair, check_row_weights
-from choral._kernels.array_pairs import array_row_sums
-from choral._kernels.array_sums import rows_times
-from choral._kernels.arrays import Array, as_real, beside, foreign_one, is_foreign, joined, look_up, xp_of
-from choral._kernels.blocks import CorrectBlock
-from choral._kernels.pairs import correct_blocks, error_blocks
-from choral._kernels.ranks import rank_averages
+from choral._array_api import (
+    Array,
+    as_real,
+    concatenate,
+    first_foreign,
+    is_foreign,
+    look_up,
+    rows_times,
+    to_library_of,
+    xp_of,
+)
 from choral._validation import Labels
-from choral.integrals import chained
+from choral.integrals import add_steps
 from choral.measures import (
-    AdditiveMeasure,
     BinomialMeasure,
+    ByCount,
+    ByRelevance,
     CountingMeasure,
     CoveringMeasure,
+    Form,
     HammingMeasure,
     Measure,
-    MoebiusMeasure,
     PolynomialMeasure,
-    RelevanceMeasure,
     SubsetMeasure,
+    Table,
+    Terms,
+    check_measure,
 )
-from choral.measures.covering import set_weights
-from choral.measures.moebius import label_set
+from choral.measures.moebius import label_set, set_weights
+from choral.rows.array_checks import check_pair, check_row_weights
+from choral.rows.array_pairs import array_row_sums
+from choral.rows.blocks import CorrectBlock
+from choral.rows.pairs import correct_blocks, error_blocks
+from choral.rows.ranks import rank_averages
 
 Reduction = Literal["mean", "none"]
 
@@ -45,7 +57,7 @@ Reduction = Literal["mean", "none"]
 def choquet_loss(
     y_true: Any,
     y_pred: Any,
-    measure: Measure | RelevanceMeasure,
+    measure: Measure,
     *,
     sample_weight: Any = None,
     reduction: Reduction = "mean",
@@ -58,7 +70,7 @@ def choquet_loss(
         True labels, 0 or 1.
     y_pred : array-like, array on any device or sparse matrix of shape (n_samples, n_labels)
         Predicted labels, or scores in [0, 1].
-    measure : Measure or RelevanceMeasure
+    measure : Measure
         What it is worth to be right on a set of labels.
     sample_weight : array-like of shape (n_samples,), optional
         How much each row counts in the mean.
@@ -79,9 +91,9 @@ def choquet_loss(
     0.5
     """
     matrices, weights = _check(y_true, y_pred, measure, sample_weight, reduction)
-    rows = joined(_row_losses(*matrices, measure))
+    rows = concatenate(_row_losses(*matrices, measure.form(matrices[0].shape[1])))
     rows = xp_of(rows).clip(rows, 0, 1)  # sums of weights may be 1 but for rounding
-    return _reduce(rows, weights, reduction, foreign_one(y_pred, y_true))
+    return _reduce(rows, weights, reduction, first_foreign(y_pred, y_true))
 
 
 def binomial_loss(y_true: Any, y_pred: Any, k: int, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
@@ -205,10 +217,11 @@ def covering_loss(
     if normalize:
         return choquet_loss(y_true, y_pred, measure, sample_weight=sample_weight, reduction=reduction)
     matrices, row_weights = _check(y_true, y_pred, measure, sample_weight, reduction)
-    terms = list(zip(sets, set_weights(sets, weights), strict=True))
-    return _reduce(
-        joined(_sums_of_largest_errors(*matrices, terms)), row_weights, reduction, foreign_one(y_pred, y_true)
-    )
+    form = measure.form(matrices[0].shape[1])
+    total = math.fsum(set_weights(sets, weights))
+    terms = Terms(total * form.singles, tuple((labels, total * mass) for labels, mass in form.larger))
+    rows = concatenate(_row_losses(*matrices, terms))
+    return _reduce(rows, row_weights, reduction, first_foreign(y_pred, y_true))
 
 
 @np.errstate(under="ignore")
@@ -226,14 +239,14 @@ def f_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Re
     array([0.333, 0.   ])
     """
     (true, pred), weights = _check_data(y_true, y_pred, sample_weight, reduction)
-    errors = joined(
+    errors = concatenate(
         as_real(wrong) if wrong is not None else _row_sums(some) for _, wrong, some in error_blocks(true, pred)
     )
-    positives = beside(_row_sums(true), errors) + beside(_row_sums(pred), errors)
+    positives = to_library_of(_row_sums(true), errors) + to_library_of(_row_sums(pred), errors)
     xp = xp_of(errors)
     rows = errors / xp.where(positives > 0, positives, xp.ones_like(positives))
     rows = xp.clip(rows, 0, 1)  # two sums of the same scores may round differently
-    return _reduce(rows, weights, reduction, foreign_one(y_pred, y_true))
+    return _reduce(rows, weights, reduction, first_foreign(y_pred, y_true))
 
 
 def _check(
@@ -241,9 +254,7 @@ def _check(
 ) -> tuple[tuple[Labels, Labels], Array | None]:
     """All that can be checked before the values."""
     matrices, weights = _check_data(y_true, y_pred, sample_weight, reduction)
-    if not isinstance(measure, Measure | RelevanceMeasure):
-        raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
-    measure.check_n_labels(matrices[0].shape[1])
+    check_measure(measure)
     return matrices, weights
 
 
@@ -256,58 +267,50 @@ def _check_data(
     return matrices, check_row_weights(sample_weight, matrices)
 
 
-def _row_losses(y_true: Labels, y_pred: Labels, measure: Measure | RelevanceMeasure) -> Iterator[Array]:
-    """The losses of the rows, block by block, by the form that suits the measure."""
-    if isinstance(measure, CountingMeasure):
-        return _ordered_averages(y_true, y_pred, measure)
-    if isinstance(measure, AdditiveMeasure):
-        return _weighted_means(y_true, y_pred, measure)
-    if isinstance(measure, MoebiusMeasure):
-        return _sums_of_largest_errors(y_true, y_pred, measure.terms)
-    return (1 - _integrals(block, measure) for block in correct_blocks(y_true, y_pred))
+def _row_losses(y_true: Labels, y_pred: Labels, form: Form) -> Iterator[Array]:
+    """The losses of the rows, block by block, by the form of a measure."""
+    if isinstance(form, ByCount):
+        return _ordered_averages(y_true, y_pred, form)
+    if isinstance(form, Terms):
+        return _sums_of_largest_errors(y_true, y_pred, form)
+    return (1 - _integrals(block, form) for block in correct_blocks(y_true, y_pred))
 
 
-def _ordered_averages(y_true: Labels, y_pred: Labels, measure: CountingMeasure) -> Iterator[Array]:
-    n_labels = y_true.shape[1]
+def _ordered_averages(y_true: Labels, y_pred: Labels, form: ByCount) -> Iterator[Array]:
     for _, wrong, errors in error_blocks(y_true, y_pred):
         if wrong is not None:
-            yield look_up(measure.deficits(n_labels, int(xp_of(wrong).max(wrong))), wrong)
+            yield look_up(form.deficits(int(xp_of(wrong).max(wrong))), wrong)
         else:
-            yield rank_averages(errors, lambda n_ranks: measure.weights(n_labels, n_ranks))
+            yield rank_averages(errors, form.weights)
 
 
-def _weighted_means(y_true: Labels, y_pred: Labels, measure: AdditiveMeasure) -> Iterator[Array]:
-    for _, _, errors in error_blocks(y_true, y_pred, count=False):
-        yield rows_times(errors, measure.weights)
-
-
-def _sums_of_largest_errors(
-    y_true: Labels, y_pred: Labels, terms: Sequence[tuple[tuple[int, ...], float]]
-) -> Iterator[Array]:
+def _sums_of_largest_errors(y_true: Labels, y_pred: Labels, form: Terms) -> Iterator[Array]:
     """Sum of m(T) * max of the errors in T: as 1 - sum of m(T) * min of u, but exactly 0 where nothing is wrong."""
-    carriers = sorted({label for labels, _ in terms for label in labels})
+    carriers = sorted({label for labels, _ in form.larger for label in labels})
     for _, _, errors in error_blocks(y_true, y_pred, count=False):
+        losses = rows_times(errors, form.singles)
         columns = dict(zip(carriers, _columns(errors, carriers), strict=True))
-        largest = xp_of(columns[carriers[0]]).maximum
-        yield sum(mass * reduce(largest, [columns[label] for label in labels]) for labels, mass in terms)
+        for labels, mass in form.larger:
+            losses = losses + mass * reduce(xp_of(losses).maximum, [columns[label] for label in labels])
+        yield losses
 
 
 def _columns(errors: Any, labels: list[int]) -> Iterable[Array]:
     return errors[:, labels].toarray().T if sp.issparse(errors) else (errors[:, label] for label in labels)
 
 
-def _integrals(block: CorrectBlock, measure: Measure | RelevanceMeasure) -> Array:
-    truth = (block.true,) if isinstance(measure, RelevanceMeasure) else ()
+def _integrals(block: CorrectBlock, form: Table | ByRelevance) -> Array:
+    truth = (block.true,) if isinstance(form, ByRelevance) else ()
     if block.is_hard:
-        return measure.worth(block.correct, *truth)
+        return form.worth(block.correct, *truth)
     order = xp_of(block.correct).argsort(block.correct, axis=1)
-    return chained(block.correct, order, measure.chain(order, *truth))
+    return add_steps(block.correct, order, form.nested_worths(order, *truth))
 
 
 def _reduce(rows: Array, weights: Array | None, reduction: str, like: Array | None) -> Any:
     """Their mean, or the losses themselves, in the library of an array that the user passed in."""
     if reduction == "none":
-        return beside(rows, like)
+        return to_library_of(rows, like)
     if not is_foreign(rows):
         return float(np.average(rows, weights=weights))
     xp = xp_of(rows)
@@ -316,5 +319,5 @@ def _reduce(rows: Array, weights: Array | None, reduction: str, like: Array | No
 
 def _row_sums(matrix: Labels) -> Array:
     if is_foreign(matrix):
-        return joined(array_row_sums(matrix))
+        return concatenate(array_row_sums(matrix))
     return np.asarray(matrix.sum(axis=1, dtype=float)).ravel()

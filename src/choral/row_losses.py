@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.pairs import error_blocks
-from choral._kernels.ranks import rank_averages
 from choral._validation import Labels
 from choral.measures.families import Family
 from choral.profiles.grouping import rows_by_number
+from choral.rows.pairs import error_blocks
+from choral.rows.ranks import rank_averages
 
 
 def row_losses(
@@ -32,7 +32,7 @@ def row_losses(
             if number:
                 all_rows = wrong if wrong is not None else errors
                 part = all_rows if some.size == all_rows.shape[0] else all_rows[some]  # a copy, dear where not needed
-                losses[rows.start + some] = _losses_of(part, number, family, family.fitting(parameters, number))
+                losses[rows.start + some] = _losses_of(part, number, family, family.clip_parameters(parameters, number))
     return losses
 
 

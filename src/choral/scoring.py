@@ -7,7 +7,7 @@ import numpy as np
 
 from choral._validation import check_matrix
 from choral.losses import choquet_loss
-from choral.measures import Measure, RelevanceMeasure
+from choral.measures import Measure, check_measure
 from choral.scores import stack_proba
 
 
@@ -15,7 +15,7 @@ from choral.scores import stack_proba
 class LossScorer:
     """Minus the loss of an estimator's predictions: greater is better, as scikit-learn wants it."""
 
-    measure: Measure | RelevanceMeasure
+    measure: Measure
     response: str = "predict"
 
     def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None) -> float:
@@ -32,14 +32,12 @@ class LossScorer:
         return -choquet_loss(y_true, y_pred, self.measure, sample_weight=sample_weight)
 
 
-def make_scorer(
-    measure: Measure | RelevanceMeasure, response: Literal["predict", "predict_proba"] = "predict"
-) -> LossScorer:
+def make_scorer(measure: Measure, response: Literal["predict", "predict_proba"] = "predict") -> LossScorer:
     """A scorer for ``cross_val_score``, ``GridSearchCV`` and their like.
 
     Parameters
     ----------
-    measure : Measure or RelevanceMeasure
+    measure : Measure
         Defines the loss.
     response : {"predict", "predict_proba"}
         Judge hard labels, or scores. The two are different yardsticks: do not compare one with the other.
@@ -57,6 +55,5 @@ def make_scorer(
     """
     if response not in ("predict", "predict_proba"):
         raise ValueError(f"response must be 'predict' or 'predict_proba'; got {response!r}.")
-    if not isinstance(measure, Measure | RelevanceMeasure):
-        raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
+    check_measure(measure)
     return LossScorer(measure, response)

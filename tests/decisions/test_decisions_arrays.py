@@ -25,11 +25,11 @@ from choral import (
     expected_curve,
     regret,
 )
-from choral._kernels.arrays import to_host
-from choral._kernels.hadamard import hadamard_transform
+from choral._array_api import to_host
 from choral.decisions import search as numpy_search
 from choral.decisions.arrays import closed_form, devices, search, transform
 from choral.decisions.closed_form import has_closed_form
+from choral.decisions.hadamard import hadamard_transform
 from definitions import risks_by_enumeration
 from measure_zoo import KINDS, random_distribution
 

@@ -16,7 +16,7 @@ from choral import (
     PolynomialMeasure,
     RelevanceMeasure,
 )
-from choral._kernels.subsets import moebius_transform, set_sizes, zeta_transform
+from choral.measures.subsets import moebius_transform, set_sizes, zeta_transform
 from definitions import all_sets, capacity_values, moebius_by_definition, worth_of
 
 seeds = st.integers(0, 2**32 - 1)
@@ -101,9 +101,9 @@ def test_twenty_labels():
         (lambda: Capacity(np.ones(1 << 21)), "got 2097152"),
         (lambda: Capacity([0, np.nan, 0.5, 1]), "values must be finite; values[1] is nan"),
         (lambda: Capacity.from_function(len, 21), "at most 20 labels; got 21"),
-        (lambda: Capacity([0, 0.5, 0.5, 1]).check_n_labels(3), "this Capacity is made for 2 labels; got 3"),
+        (lambda: Capacity([0, 0.5, 0.5, 1]).form(3), "this Capacity is made for 2 labels; got 3"),
         (lambda: AdditiveMeasure([0.5, 0.4]), "weights must sum to 1; their sum is 0.9"),
-        (lambda: AdditiveMeasure([0.5, 0.5]).check_n_labels(3), "made for 2 labels; got 3"),
+        (lambda: AdditiveMeasure([0.5, 0.5]).form(3), "made for 2 labels; got 3"),
     ],
 )
 def test_what_is_no_capacity_is_refused(make, message):
@@ -186,7 +186,7 @@ def is_monotone(masses, n_labels):
         ),
         (lambda: MoebiusMeasure({(0,): 1 + 1e-6}), "masses must sum to 1; their sum is 1.000001"),
         (lambda: MoebiusMeasure({(30,): 2.0, tuple(range(21)): -1.0}), "at most 20; got 21"),
-        (lambda: MoebiusMeasure({(7,): 1.0}).check_n_labels(7), "has a mass on label 7; got 7 labels"),
+        (lambda: MoebiusMeasure({(7,): 1.0}).form(7), "has a mass on label 7; got 7 labels"),
         (lambda: CoveringMeasure([(0, 1), ()]), "a set of labels must not be empty"),
         (lambda: CoveringMeasure([]), "at least one set of labels; got none"),
         (lambda: CoveringMeasure([(0,)], weights=[1, 2]), "one entry for each of 1 label sets; got 2"),

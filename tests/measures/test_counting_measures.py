@@ -18,7 +18,7 @@ from choral import (
     PolynomialMeasure,
     SubsetMeasure,
 )
-from choral._kernels.counting import running_sum
+from choral.measures.count_tables import running_sum
 from definitions import moebius_by_definition, worth_of
 
 EXACT = 1e-12
@@ -112,8 +112,8 @@ def test_tables_of_one_measure_agree(measure):
     assert values[[0, -1]].tolist() == [0, 1]
     np.testing.assert_allclose(deficits, 1 - values[::-1], atol=1e-15)
     np.testing.assert_allclose(weights, np.diff(values)[::-1], atol=1e-15)
-    np.testing.assert_array_equal(measure.deficits(4, most_wrong=2), deficits[:3])
-    np.testing.assert_array_equal(measure.weights(4, most_wrong=2), weights[:2])
+    np.testing.assert_array_equal(measure.deficits(4, max_wrong=2), deficits[:3])
+    np.testing.assert_array_equal(measure.weights(4, max_wrong=2), weights[:2])
     masses = measure.masses(4)
     np.testing.assert_allclose(CountingMeasure.from_masses(masses).values(4), values, atol=1e-14)
     by_size = np.zeros(5)
@@ -290,7 +290,7 @@ def test_losses_grow_with_the_parameter(measure, n_labels):
         (lambda: CountingMeasure.from_masses([0, 0.5]), "masses must sum to 1; their sum is 0.5"),
         (lambda: CountingMeasure.from_masses([0, 3, -2, 0]), "values must not decrease: sets of 2 labels"),
         (lambda: CountingMeasure.from_masses([0, 1.5, -0.5, *[0] * 63]), "at most 64 labels; got 65"),
-        (lambda: HammingMeasure().check_n_labels(0), "n_labels must be at least 1"),
+        (lambda: HammingMeasure().form(0), "n_labels must be at least 1"),
     ],
 )
 def test_what_is_no_measure_is_refused(make, message):

@@ -1,11 +1,36 @@
 """Relevance weighting against its definition by Moebius masses."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import choral
-from choral import AtLeastMeasure, BinomialMeasure, CountingMeasure, HammingMeasure, PolynomialMeasure, RelevanceMeasure
+from choral import (
+    AdditiveMeasure,
+    AtLeastMeasure,
+    BinomialMeasure,
+    Capacity,
+    CountingMeasure,
+    CoveringMeasure,
+    HammingMeasure,
+    MoebiusMeasure,
+    PolynomialMeasure,
+    RelevanceMeasure,
+)
 from definitions import all_sets, as_row, choquet_by_levels, moebius_by_definition, worth_of
+
+
+BASES = [
+    HammingMeasure(),
+    BinomialMeasure(2),
+    PolynomialMeasure(2.5),
+    AdditiveMeasure([0.1, 0.2, 0.3, 0.4]),
+    MoebiusMeasure({0: 0.25, (1, 2): 0.25, (0, 1, 3): 0.5}),
+    CoveringMeasure([(0, 1), (1, 2), (2, 3)]),
+    Capacity(0.5 * (np.arange(16) == 15) + 0.5 * np.bitwise_count(np.arange(16)) / 4),
+]
+ONE_FOR_ANOTHER = MoebiusMeasure({0: 0.5, 1: 0.5, (0, 1): -0.25, 2: 0.25})  # a negative mass
 
 
 def weighted_by_definition(base, beta, relevant, n_labels):
@@ -16,8 +41,11 @@ def weighted_by_definition(base, beta, relevant, n_labels):
     return lambda labels: sum(m for a, m in masses.items() if a <= labels) / total
 
 
-@pytest.mark.parametrize("beta", [-1, -0.5, 0, 1, 7.5])
-@pytest.mark.parametrize("base", [HammingMeasure(), BinomialMeasure(2), PolynomialMeasure(2.5)], ids=repr)
+@pytest.mark.parametrize(
+    "base, beta",
+    [*product(BASES, [-1, -0.5, 0, 1, 7.5]), *product([ONE_FOR_ANOTHER], [-0.5, 0, 1])],
+    ids=lambda value: str(value) if isinstance(value, int | float) else type(value).__name__,
+)
 def test_closed_form_follows_the_definition(base, beta):
     n_labels = 4
     measure = RelevanceMeasure(base, beta)
@@ -41,6 +69,14 @@ def test_where_all_labels_are_relevant_the_base_remains(beta):
     )
 
 
+@pytest.mark.parametrize("beta", [-1, 3])
+@pytest.mark.parametrize("base", [MoebiusMeasure({(0, 1): 1.0}), AdditiveMeasure([0.5, 0.5, 0, 0])], ids=repr)
+def test_where_all_labels_that_count_are_relevant_the_base_remains(base, beta):
+    y_true, y_pred = [[1, 1, 0, 0]], [[1, 0.25, 1, 0]]
+    measure = RelevanceMeasure(base, beta)
+    assert choral.choquet_loss(y_true, y_pred, measure) == pytest.approx(choral.choquet_loss(y_true, y_pred, base))
+
+
 def test_relevant_labels_count_more():
     y_true, on_relevant, on_irrelevant = [[1, 0, 0]], [[0, 0, 0]], [[1, 1, 0]]
     measure = RelevanceMeasure(HammingMeasure(), beta=1.0)
@@ -57,13 +93,29 @@ def test_a_base_that_would_not_be_monotone_is_refused(beta):
     assert RelevanceMeasure(AtLeastMeasure(2), 0).beta == 0
 
 
+def test_negative_masses_that_would_not_be_monotone_are_refused():
+    base = ONE_FOR_ANOTHER
+    assert RelevanceMeasure(base, 2).beta == 2  # just monotone: 0.5 - 0.25 * (1 + 2 / 2) = 0
+    with pytest.raises(ValueError, match=r"beta = 3.0: adding label \d to the labels \{\d\} can lower the worth"):
+        RelevanceMeasure(base, 3)
+    with pytest.raises(ValueError, match=r"beta = 3.0: adding label \d to the labels \{\d\} can lower the worth"):
+        RelevanceMeasure(Capacity.from_measure(base, 3), 3)
+    many = {**{label: 1 / 11 for label in range(22)}, **{(2 * i, 2 * i + 1): -1 / 11 for i in range(11)}}
+    with pytest.raises(ValueError, match="at most 20; got 22"):
+        RelevanceMeasure(MoebiusMeasure(many), 1)
+
+
 def test_other_bad_arguments():
     with pytest.raises(ValueError, match=r"beta must be finite and at least -1 \(at most 1e\+300\); got -1.5"):
         RelevanceMeasure(HammingMeasure(), -1.5)
     with pytest.raises(ValueError, match="got nan"):
         RelevanceMeasure(HammingMeasure(), float("nan"))
-    with pytest.raises(TypeError, match="base must be a counting measure"):
-        RelevanceMeasure(choral.AdditiveMeasure([1.0]), 1)
+    with pytest.raises(TypeError, match="base must be one of choral.measures; got 3"):
+        RelevanceMeasure(3, 1)
+    with pytest.raises(TypeError, match="base must be a measure that needs no true labels; got RelevanceMeasure"):
+        RelevanceMeasure(RelevanceMeasure(HammingMeasure(), 1), 1)
+    with pytest.raises(TypeError, match="depends on the true labels: pass relevant"):
+        RelevanceMeasure(HammingMeasure(), 1).worth(np.array([[1, 0]]))
 
 
 def test_a_profile_refuses_it_with_a_reason():

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import choral
 from choral import ErrorProfile
-from choral._kernels import array_checks, array_pairs, array_sums, arrays
+from choral import _array_api as arrays
 from choral.profiles import summarising
+from choral.rows import array_checks, array_pairs, array_sums
 from measure_zoo import KINDS
 
 pytest.importorskip("array_api_compat")
@@ -301,7 +302,7 @@ def test_tensors_of_the_host_are_read_by_numpy_without_a_copy(monkeypatch):
     monkeypatch.setattr(arrays, "host_view", HOST_VIEW)
     y_true, y_pred = random_pair(12, "scores")
     true, pred = put("torch", y_true), put("torch", y_pred).requires_grad_()
-    view = arrays.where_it_lies(pred)
+    view = arrays.read_in_place(pred)
     assert isinstance(view, np.ndarray)
     assert np.shares_memory(view, pred.detach().numpy())
     assert ErrorProfile.from_predictions(true, pred) == ErrorProfile.from_predictions(y_true, y_pred)  # to the last bit

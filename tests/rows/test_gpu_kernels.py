@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from choral import BinomialMeasure, ErrorProfile, PolynomialMeasure, SubsetMeasure
-from choral._kernels import gpu, hadamard
+from choral.decisions import hadamard
 from choral.profiles import summarising
+from choral.rows import gpu
 
 torch = pytest.importorskip("torch")
 tl = pytest.importorskip("triton.language")
 pytest.importorskip("torchmetrics")
-ordered_losses = pytest.importorskip("choral._kernels.gpu.ordered_losses")
-rank_sums = pytest.importorskip("choral._kernels.gpu.rank_sums").rank_sums
-totals = pytest.importorskip("choral._kernels.gpu.totals")
-walsh = pytest.importorskip("choral._kernels.gpu.walsh")
-wrong_labels = pytest.importorskip("choral._kernels.gpu.wrong_labels")
+ordered_losses = pytest.importorskip("choral.rows.gpu.ordered_losses")
+rank_sums = pytest.importorskip("choral.rows.gpu.rank_sums").rank_sums
+totals = pytest.importorskip("choral.rows.gpu.totals")
+walsh = pytest.importorskip("choral.rows.gpu.walsh")
+wrong_labels = pytest.importorskip("choral.rows.gpu.wrong_labels")
 ordering = pytest.importorskip("choral.nn.ordering")
 summaries = pytest.importorskip("choral.nn.summaries")
 

@@ -6,8 +6,6 @@ from math import comb
 
 import numpy as np
 
-from choral.measures import Measure
-
 
 def all_sets(n_labels):
     """Every set of labels, in the order of its index: label i is bit i."""
@@ -58,8 +56,8 @@ def losses_by_definition(measure, predictions, truths):
     """One minus the worth of the set of right labels, for every pair; relevance weighting is told the truth."""
     pairs = [(prediction, truth) for prediction in predictions for truth in truths]
     right = np.array([np.equal(*pair) for pair in pairs], dtype=np.uint8)
-    relevant = () if isinstance(measure, Measure) else (np.array([truth for _, truth in pairs], dtype=np.uint8),)
-    return (1 - measure.worth(right, *relevant)).reshape(len(predictions), len(truths))
+    relevant = np.array([truth for _, truth in pairs], dtype=np.uint8)
+    return (1 - measure.worth(right, relevant)).reshape(len(predictions), len(truths))
 
 
 def tie_key(labels):

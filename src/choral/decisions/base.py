@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.blocks import check_binary
-from choral._kernels.pairs import row_slices
 from choral._validation import check_array, check_matrix
 from choral.decisions.ties import TOLERANCE
 from choral.measures import Measure, RelevanceMeasure
+from choral.rows.blocks import check_binary
+from choral.rows.pairs import row_slices
 
 AnyMeasure = Measure | RelevanceMeasure
 
@@ -125,7 +125,7 @@ class Distribution(ABC):
         """Refuse what is no measure, or not one for this many labels."""
         if not isinstance(measure, Measure | RelevanceMeasure):
             raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
-        measure.check_n_labels(self.n_labels)
+        measure.form(self.n_labels)
 
     def check_candidates(self, candidates: Any) -> tuple[np.ndarray, bool]:
         """Hard predictions as uint8, of shape (n_candidates, n_labels), and whether it was one without an axis."""

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.subsets import zeta_transform
 from choral.decisions.base import AnyMeasure, Distribution
 from choral.decisions.decision import Decision, proven
 from choral.decisions.independent import IndependentLabels
@@ -18,6 +17,7 @@ from choral.decisions.independent_optimum import best_of_independent
 from choral.decisions.support import row_blocks
 from choral.decisions.ties import TOLERANCE, first_of_size
 from choral.measures import AdditiveMeasure, Capacity, CountingMeasure, MoebiusMeasure
+from choral.measures.subsets import zeta_transform
 
 LINEAR = 1e-15  # OWA weights that differ by less make a Hamming loss
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from choral._kernels.arrays import is_foreign, to_host, xp_of
+from choral._array_api import is_foreign, to_host, xp_of
 from choral._validation import check_count
 from choral.curves import LossCurve
 from choral.decisions.base import Distribution

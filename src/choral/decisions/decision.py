@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from choral._kernels.arrays import is_foreign, xp_of
+from choral._array_api import is_foreign, xp_of
 from choral.decisions.ties import TOLERANCE, comes_first
 from choral.measures.base import Value
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.poisson_binomial import number_of_events
+from choral.decisions.poisson_binomial import number_of_events
 from choral.decisions.risks.relevance import RelevanceRisk
 from choral.decisions.risks.table import loss_table
 from choral.measures import AdditiveMeasure, CountingMeasure, MoebiusMeasure, RelevanceMeasure

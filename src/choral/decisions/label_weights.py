@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.words import row_keys
 from choral._validation import LARGEST_WEIGHT, check_array, check_matrix, check_vector, refuse_entry_where, refuse_where
+from choral.decisions.words import row_keys
 
 EXACT = 1e-14  # a sum this near to 1 is left alone: dividing by it once more would change the last bits
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from choral._kernels.arrays import xp_of
+from choral._array_api import xp_of
 from choral._validation import check_count
 from choral.decisions.arrays.distribution import ArrayDistribution
 from choral.decisions.base import AnyMeasure, Distribution

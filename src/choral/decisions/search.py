@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from choral._kernels.subsets import members_table
 from choral.decisions.base import AnyMeasure
 from choral.decisions.decision import Decision, bounded, keep_better
 from choral.decisions.label_distribution import LabelDistribution
@@ -20,6 +19,7 @@ from choral.decisions.label_weights import distinct_rows, draw, total_weights
 from choral.decisions.risks import CountingRisk, Risk, make_risk
 from choral.decisions.support import BLOCK_ENTRIES, Rows, Support, instance_blocks, make_rows
 from choral.decisions.ties import TOLERANCE, in_order
+from choral.measures.subsets import members_table
 
 MOST_CANDIDATES = 2000  # of a larger support, the heaviest label sets
 CANDIDATE_ENTRIES = 1 << 27  # and of a very large one, so many that all pairs with the support are seen in seconds

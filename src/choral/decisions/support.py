@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.words import count_differences, pack_words
+from choral.decisions.words import count_differences, pack_words
 
 BLOCK_ENTRIES = 1 << 21  # 16 MiB of doubles; a handful of such arrays live at a time
 

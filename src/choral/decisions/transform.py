@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.hadamard import hadamard_transform, transform_by_size
-from choral._kernels.subsets import members_table, set_sizes
 from choral.decisions.base import AnyMeasure
 from choral.decisions.decision import Decision, proven
+from choral.decisions.hadamard import hadamard_transform, transform_by_size
 from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.risks.relevance import relevance_scales
 from choral.decisions.risks.table import loss_table
 from choral.decisions.support import row_blocks
 from choral.decisions.ties import TOLERANCE, first_in_order
 from choral.measures import CountingMeasure, RelevanceMeasure
+from choral.measures.subsets import members_table, set_sizes
 
 
 class Spectrum:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from choral._typing import FloatArray
 from choral._validation import check_distribution, check_vector, refuse_where
 from choral.displays import _style as style
 from choral.displays._text import label_axis, shorten, text_size
-from choral.integrals import chained
-from choral.measures import AdditiveMeasure, Measure, RelevanceMeasure
+from choral.integrals import add_steps
+from choral.measures import ByRelevance, Form, Measure, Terms, check_measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,15 +33,15 @@ class ChoquetDisplay:
     ----------
     u : array-like of shape (n_labels,)
         Non-negative values, for instance to which degree each label is right.
-    measure : Measure or RelevanceMeasure
+    measure : Measure
         What each set of labels is worth.
     label_names : sequence of str, optional
         ``"label 0"``, ``"label 1"``, ... unless given.
     weights : array-like of shape (n_labels,), optional
-        Weights of the labels in the mean, summing to 1. Unless given: those of an `AdditiveMeasure`, else equal
-        ones, which lead to the Hamming loss.
+        Weights of the labels in the mean, summing to 1. Unless given: those of an additive measure, else equal ones,
+        which lead to the Hamming loss.
     y_true : array-like of shape (n_labels,), optional
-        The true labels, 0 or 1: needed by a `RelevanceMeasure`.
+        The true labels, 0 or 1: needed if the measure depends on them, as a `RelevanceMeasure` does.
 
     Attributes
     ----------
@@ -76,7 +77,7 @@ class ChoquetDisplay:
     def __init__(
         self,
         u: ArrayLike,
-        measure: Measure | RelevanceMeasure,
+        measure: Measure,
         *,
         label_names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
@@ -90,12 +91,14 @@ class ChoquetDisplay:
         self.label_names = tuple(map(str, names))
         self.order = np.argsort(self.u, kind="stable")
         self.levels = self.u[self.order]
-        self.worths = _worths(measure, self.order, y_true)
-        self.weights = _weights(weights, measure, n_labels)
+        check_measure(measure)
+        form = measure.form(n_labels)
+        self.worths = _nested_worths(form, self.order, y_true)
+        self.weights = _default_weights(form) if weights is None else check_distribution("weights", weights)
         for name, values in (("label_names", self.label_names), ("weights", self.weights)):
             if len(values) != n_labels:
                 raise ValueError(f"{name} must have one entry for each of {n_labels} values; got {len(values)}.")
-        self.integral = float(chained(self.u[np.newaxis], self.order[np.newaxis], self.worths)[0])
+        self.integral = float(add_steps(self.u[np.newaxis], self.order[np.newaxis], self.worths)[0])
         self.mean = float(self.weights @ self.u)
 
     @classmethod
@@ -103,7 +106,7 @@ class ChoquetDisplay:
         cls,
         y_true_row: ArrayLike,
         y_pred_row: ArrayLike,
-        measure: Measure | RelevanceMeasure,
+        measure: Measure,
         *,
         label_names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
@@ -228,24 +231,22 @@ def _fit(ax: "Axes", names: list[str], widths: np.ndarray, fontsize: str) -> boo
     return bool((sizes < 0.95 * widths).all())
 
 
-def _worths(measure: Any, order: np.ndarray, y_true: Any) -> np.ndarray:
+def _nested_worths(form: Form, order: np.ndarray, y_true: ArrayLike | None) -> FloatArray:
     """The worths of the nested sets of labels, from all labels to the one with the largest value."""
-    if not isinstance(measure, Measure | RelevanceMeasure):
-        raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
-    measure.check_n_labels(order.size)
-    if isinstance(measure, Measure):
-        worths = measure.chain(order[np.newaxis])
+    if not isinstance(form, ByRelevance):
+        worths = form.nested_worths(order[np.newaxis])
     elif y_true is None:
-        raise ValueError("a RelevanceMeasure depends on the true labels: y_true is needed, or from_prediction.")
+        raise ValueError("the measure depends on the true labels: give y_true, or use ChoquetDisplay.from_prediction.")
     else:
-        worths = measure.chain(order[np.newaxis], check_vector("y_true", y_true)[np.newaxis])
+        worths = form.nested_worths(order[np.newaxis], check_vector("y_true", y_true)[np.newaxis])
     return np.broadcast_to(worths, (1, order.size))[0].copy()
 
 
-def _weights(weights: Any, measure: Any, n_labels: int) -> np.ndarray:
-    if weights is not None:
-        return check_distribution("weights", weights)
-    return measure.weights if isinstance(measure, AdditiveMeasure) else np.full(n_labels, 1 / n_labels)
+def _default_weights(form: Form) -> FloatArray:
+    """The weights of an additive measure, else equal ones."""
+    if isinstance(form, Terms) and not form.larger:
+        return form.singles
+    return np.full(form.n_labels, 1 / form.n_labels)
 
 
 def _check_axes(axes: Any) -> "tuple[Axes, Axes]":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choral._kernels.arrays import is_foreign, to_host
+from choral._array_api import is_foreign, to_host
 from choral._optional import require
 from choral._typing import FloatArray
 from choral.curves import LossCurve

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.pairs import is_hard
 from choral._validation import Labels, check_columns, check_count, check_labels, check_sample_weight
 from choral.evaluation.result import BASELINE, Evaluation
 from choral.evaluation.rows import Progress, rows_of_groups, rows_one_by_one, tell_nobody
@@ -16,6 +15,7 @@ from choral.profiles import ErrorProfile, ObservedProfile, name_in_messages, pro
 from choral.profiles.joint_errors import JointErrors
 from choral.profiles.observing import KnownLabels, check_truth, some_missing, with_nan
 from choral.profiles.several import observed_profiles_by_name
+from choral.rows.pairs import is_hard
 from choral.scores import check_scores, check_threshold, harden_checked
 
 

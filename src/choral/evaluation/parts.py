@@ -10,7 +10,6 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
-from choral._kernels.pairs import is_hard
 from choral._optional import require
 from choral.evaluation.evaluating import no_labels, prepare
 from choral.evaluation.result import BASELINE
@@ -20,6 +19,7 @@ from choral.label_files.wording import counted, quoted
 from choral.profiles import ErrorProfile
 from choral.profiles.joint_errors import JointErrors
 from choral.profiles.several import warn_if_mixed
+from choral.rows.pairs import is_hard
 
 Summarise = Callable[[ComparedPaths], "PartSummary"]
 MOST_GROUPS = 1 << 17  # of rows alike: more would take a bootstrap minutes, and travel as megabytes

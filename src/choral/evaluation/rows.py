@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from choral._kernels.pairs import row_slices
 from choral._validation import Labels
 from choral.measures.families import Family
 from choral.profiles.joint_errors import JointErrors
 from choral.row_losses import row_losses
+from choral.rows.pairs import row_slices
 from choral.stats import WeightedLosses
 
 Progress = Callable[[int, int, str], None]
@@ -38,7 +38,7 @@ def _losses_by(n_observed: np.ndarray, wrong: np.ndarray, family: Family, grid: 
     losses = np.zeros((len(wrong), len(grid)))
     for number in np.unique(n_observed[n_observed > 0]).tolist():
         some = n_observed == number
-        tables = family.table("deficits", family.fitting(grid, number), number, int(wrong[some].max()))
+        tables = family.table("deficits", family.clip_parameters(grid, number), number, int(wrong[some].max()))
         losses[some] = np.vstack([table[:, wrong[some]] for table in tables]).T
     return losses
 

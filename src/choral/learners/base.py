@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from choral._kernels.blocks import check_binary
 from choral.learners.pruned_tree import PrunedTreeClassifier
+from choral.rows.blocks import check_binary
 
 LARGEST_SEED = np.iinfo(np.int32).max
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from choral._kernels.subsets import members_table
-from choral._kernels.words import row_keys
+from choral.decisions.words import row_keys
+from choral.measures.subsets import members_table
 
 UNCERTAIN_LABELS = 10  # of each row: all combinations of these are looked at
 OTHERS = 32  # label sets not seen in training, for each row

@@ -24,10 +24,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from choral._kernels.words import count_differences, pack_words
 from choral.decisions import LabelDistribution
 from choral.decisions.label_weights import distinct_rows
 from choral.decisions.support import row_blocks
+from choral.decisions.words import count_differences, pack_words
 from choral.learners.candidates import UNCERTAIN_LABELS, Candidates
 from choral.learners.evidence import Evidence
 from choral.measures import BinomialMeasure

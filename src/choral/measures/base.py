@@ -7,49 +7,74 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.arrays import Array, namespace_of
-
-ROUNDING = 1e-12  # sums of doubles that should agree may differ by this much
+from choral.measures.forms import ROUNDING as ROUNDING
+from choral.measures.forms import ByRelevance, Form
 
 
 class Measure(ABC):
     r"""A monotone set function: what it is worth to be right on a set of labels.
 
-    :math:`\mu(\emptyset) = 0`, :math:`\mu` of all labels is 1, and a larger set is worth at least as much.
+    :math:`\mu(\emptyset) = 0`, :math:`\mu` of all labels is 1, and a larger set is worth at least as much. A measure
+    says its *form* for a number of labels, and that is all that the rest of choral knows of it: to write a new one,
+    make a class with `form`, of the forms in `choral.measures.forms` or of another measure.
+
+    Examples
+    --------
+    Labels count half each by itself, half only all together:
+
+    >>> from dataclasses import dataclass
+    >>> from choral import CountingMeasure, hamming_loss
+    >>> class HalfTogether(Measure):
+    ...     def form(self, n_labels):
+    ...         return CountingMeasure([*np.arange(n_labels) / n_labels / 2, 1]).form(n_labels)
+    >>> HalfTogether().worth(np.array([[1, 1, 0, 0], [1, 1, 1, 1]]))
+    array([0.25, 1.  ])
     """
 
     @abstractmethod
-    def check_n_labels(self, n_labels: int) -> None:
-        """Raise where the measure cannot live on this many labels."""
+    def form(self, n_labels: int) -> Form:
+        """What sets of so many labels are worth; raises where the measure cannot live on this many."""
 
-    @abstractmethod
-    def worth(self, sets: np.ndarray) -> np.ndarray:
+    @property
+    def n_labels(self) -> int | None:
+        """The only number of labels on which the measure lives; None for most."""
+        return None
+
+    @property
+    def min_labels(self) -> int:
+        """The least number of labels on which it lives."""
+        return self.n_labels or 1
+
+    def on_observed(self, n_observed: int) -> "Measure":
+        """The measure by which a row is judged of which only so many labels are known: itself for most."""
+        return self
+
+    def worth(self, sets: np.ndarray, relevant: np.ndarray | None = None) -> np.ndarray:
         """What each set is worth.
 
         Parameters
         ----------
         sets : ndarray of shape (n_sets, n_labels)
             True or 1 for the labels in the set.
+        relevant : ndarray of shape (n_sets, n_labels), optional
+            The true labels, where the measure depends on them (see `RelevanceMeasure`).
 
         Returns
         -------
         worth : ndarray of shape (n_sets,)
         """
+        form = self.form(sets.shape[1])
+        if not isinstance(form, ByRelevance):
+            return form.worth(sets)
+        if relevant is None:
+            raise TypeError(f"the worth of a set under {self!r} depends on the true labels: pass relevant.")
+        return form.worth(sets, relevant)
 
-    @abstractmethod
-    def chain(self, order: np.ndarray) -> np.ndarray:
-        """What the nested sets of the sorted Choquet integral are worth.
 
-        Parameters
-        ----------
-        order : ndarray of shape (n_rows, n_labels)
-            Each row a permutation of the labels.
-
-        Returns
-        -------
-        worth : ndarray, broadcasts to (n_rows, n_labels)
-            Entry (r, i) is the worth of ``{order[r, i], order[r, i + 1], ...}``.
-        """
+def check_measure(measure: Any, *, name: str = "measure") -> None:
+    """Refuse what is no measure."""
+    if not isinstance(measure, Measure):
+        raise TypeError(f"{name} must be one of choral.measures; got {measure!r}.")
 
 
 class Value:
@@ -92,14 +117,6 @@ def check_fits(what: str, expected: int, n_labels: int) -> None:
     """Refuse to apply a measure that was made for another number of labels."""
     if n_labels != expected:
         raise ValueError(f"{what} is made for {expected} labels; got {n_labels}.")
-
-
-def reversed_sums(steps: Array) -> Array:
-    """Entry i of a row is the sum of its entries i, i + 1, ...: the nested sets of a chain."""
-    xp = namespace_of(steps)
-    if xp is None:
-        return np.cumsum(steps[:, ::-1], axis=1)[:, ::-1]
-    return xp.flip(xp.cumulative_sum(xp.flip(steps, axis=1), axis=1, dtype=steps.dtype), axis=1)
 
 
 def listed(numbers: np.ndarray) -> str:

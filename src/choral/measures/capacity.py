@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.array_sums import rows_times
-from choral._kernels.arrays import Array, look_up, widest, xp_of
-from choral._kernels.subsets import members, members_table, moebius_transform, set_sizes, zeta_transform
 from choral._validation import check_count, check_vector, refuse_where
-from choral.measures.base import Measure, Value, check_fits, listed, reversed_sums
+from choral.measures.base import Measure, Value, check_fits, check_measure, listed
+from choral.measures.forms import ByRelevance, Table
+from choral.measures.subsets import members, members_table, moebius_transform, set_sizes, zeta_transform
 
-MOST_LABELS = 20  # 2^20 numbers, 8 MiB
+MAX_LABELS = 20  # 2^20 numbers, 8 MiB
 NOISE = 1e-9  # masses of a k-additive capacity that should vanish come out of sums of up to 2^20 numbers
 
 
@@ -72,7 +71,7 @@ class Capacity(Value, Measure):
         >>> Capacity.from_function(lambda labels: len(labels) / 2, n_labels=2)
         Capacity([0, 0.5, 0.5, 1])
         """
-        n_labels = _check_most_labels(n_labels)
+        n_labels = _check_max_labels(n_labels)
         return cls([f(frozenset(members(index))) for index in range(1 << n_labels)])
 
     @classmethod
@@ -85,10 +84,12 @@ class Capacity(Value, Measure):
         >>> Capacity.from_measure(SubsetMeasure(), n_labels=2)
         Capacity([0, 0, 0, 1])
         """
-        if not isinstance(measure, Measure):
+        check_measure(measure)
+        n_labels = _check_max_labels(n_labels)
+        form = measure.form(n_labels)
+        if isinstance(form, ByRelevance):
             raise TypeError(f"measure must be one of choral.measures that needs no true labels; got {measure!r}.")
-        n_labels = _check_most_labels(n_labels)
-        return cls(measure.worth(members_table(np.arange(1 << n_labels), n_labels)))
+        return cls(form.worth(members_table(np.arange(1 << n_labels), n_labels)))
 
     def _identity(self) -> bytes:
         return self.values.tobytes()
@@ -101,17 +102,9 @@ class Capacity(Value, Measure):
         """The number of labels, K."""
         return self.values.size.bit_length() - 1
 
-    def check_n_labels(self, n_labels: int) -> None:
+    def form(self, n_labels: int) -> Table:
         check_fits("this Capacity", self.n_labels, n_labels)
-
-    def worth(self, sets: Array) -> Array:
-        self.check_n_labels(sets.shape[1])
-        indices = rows_times(xp_of(sets).astype(sets, widest(sets).integer), 1 << np.arange(self.n_labels))
-        return look_up(self.values, indices)
-
-    def chain(self, order: Array) -> Array:
-        self.check_n_labels(order.shape[1])
-        return look_up(self.values, reversed_sums(1 << order))
+        return Table(self.values)
 
     def moebius(self) -> np.ndarray:
         """The 2^K Moebius masses."""
@@ -168,18 +161,18 @@ def _set(labels: list[int]) -> str:
 
 def _n_labels(name: str, table: np.ndarray) -> int:
     n_labels = table.size.bit_length() - 1
-    if table.size != 1 << n_labels or not 1 <= n_labels <= MOST_LABELS:
+    if table.size != 1 << n_labels or not 1 <= n_labels <= MAX_LABELS:
         raise ValueError(
-            f"{name} must have 2 ** n_labels entries with 1 <= n_labels <= {MOST_LABELS}; got {table.size}."
+            f"{name} must have 2 ** n_labels entries with 1 <= n_labels <= {MAX_LABELS}; got {table.size}."
         )
     refuse_where(f"{name} must be finite", name, table, ~np.isfinite(table))
     return n_labels
 
 
-def _check_most_labels(n_labels: int) -> int:
+def _check_max_labels(n_labels: int) -> int:
     n_labels = check_count("n_labels", n_labels)
-    if n_labels > MOST_LABELS:
-        raise ValueError(f"a Capacity has at most {MOST_LABELS} labels; got {n_labels}.")
+    if n_labels > MAX_LABELS:
+        raise ValueError(f"a Capacity has at most {MAX_LABELS} labels; got {n_labels}.")
     return n_labels
 
 

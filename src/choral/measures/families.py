@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels import counting as kernel
 from choral._validation import check_vector, refuse_where
-from choral.measures.counting import BinomialMeasure, PolynomialMeasure
-from choral.measures.tabulated import CountingMeasure
+from choral.measures import count_tables
+from choral.measures.counting import CountingMeasure
+from choral.measures.formulas import BinomialMeasure, PolynomialMeasure
 
 LARGEST_ALPHA = 1000.0  # the end of the published grid
-MOST_POINTS = 200
+MAX_POINTS = 200
 TABLE_ENTRIES = 1 << 21  # 16 MiB
 
 #: The alphas of the published study: 1 to 1.1 by 0.01, to 2 by 0.1, to 20 by 1, to 100 by 10, to 1000 by 100.
@@ -35,13 +35,13 @@ class Family:
     name: str
     symbol: str
     measure: Callable[[float], CountingMeasure]  # of one parameter
-    deficits: Callable[[np.ndarray, int, int], np.ndarray]  # a row for each parameter: see _kernels.counting
+    deficits: Callable[[np.ndarray, int, int], np.ndarray]  # a row for each parameter: see count_tables
     weights: Callable[[np.ndarray, int, int], np.ndarray]
     default_parameters: Callable[[int], np.ndarray]
     check_parameters: Callable[[np.ndarray, int], np.ndarray]
     position: Callable[[np.ndarray, int], np.ndarray]  # parameter -> x in [0, 1]
     parameter_at: Callable[[np.ndarray, int], np.ndarray]  # and back
-    fitting: Callable[[np.ndarray, int], np.ndarray]  # parameters on so many labels: more than all cannot be drawn
+    clip_parameters: Callable[[np.ndarray, int], np.ndarray]  # for rows with fewer labels: k cannot exceed their number
 
     def parameters(self, parameters: Any, n_labels: int) -> np.ndarray:
         """The parameters of a curve: checked, or the default grid for None."""
@@ -53,17 +53,17 @@ class Family:
         refuse_where("parameters must increase", "parameters", values, falls)
         return self.check_parameters(values, n_labels)
 
-    def table(self, kind: str, parameters: np.ndarray, n_labels: int, most_wrong: int) -> Iterator[np.ndarray]:
+    def table(self, kind: str, parameters: np.ndarray, n_labels: int, max_wrong: int) -> Iterator[np.ndarray]:
         """``deficits`` or ``weights``, some parameters at a time: the rows of all may not fit into memory."""
-        step = max(1, TABLE_ENTRIES // (most_wrong + 1))
+        step = max(1, TABLE_ENTRIES // (max_wrong + 1))
         for start in range(0, len(parameters), step):
-            yield getattr(self, kind)(parameters[start : start + step], n_labels, most_wrong)
+            yield getattr(self, kind)(parameters[start : start + step], n_labels, max_wrong)
 
 
 def _default_ks(n_labels: int) -> np.ndarray:
-    if n_labels <= MOST_POINTS:
+    if n_labels <= MAX_POINTS:
         return np.arange(1, n_labels + 1)
-    return np.unique(np.geomspace(1, n_labels, MOST_POINTS).round().astype(np.int64))
+    return np.unique(np.geomspace(1, n_labels, MAX_POINTS).round().astype(np.int64))
 
 
 def _check_ks(ks: np.ndarray, n_labels: int) -> np.ndarray:
@@ -81,26 +81,26 @@ BINOMIAL = Family(
     name="binomial",
     symbol="k",
     measure=lambda k: BinomialMeasure(int(k)),
-    deficits=kernel.binomial_deficits,
-    weights=kernel.binomial_weights,
+    deficits=count_tables.binomial_deficits,
+    weights=count_tables.binomial_weights,
     default_parameters=_default_ks,
     check_parameters=_check_ks,
     position=lambda ks, n_labels: (np.asarray(ks) - 1) / max(n_labels - 1, 1),
     parameter_at=lambda x, n_labels: 1 + np.asarray(x) * (n_labels - 1),
-    fitting=np.minimum,
+    clip_parameters=np.minimum,
 )
 
 POLYNOMIAL = Family(
     name="polynomial",
     symbol="alpha",
     measure=PolynomialMeasure,
-    deficits=kernel.polynomial_deficits,
-    weights=kernel.polynomial_weights,
+    deficits=count_tables.polynomial_deficits,
+    weights=count_tables.polynomial_weights,
     default_parameters=lambda n_labels: PUBLISHED_ALPHAS,
     check_parameters=_check_alphas,
     position=lambda alphas, n_labels: np.log(alphas) / np.log(LARGEST_ALPHA),
     parameter_at=lambda x, n_labels: LARGEST_ALPHA ** np.asarray(x),
-    fitting=lambda alphas, n_labels: alphas,
+    clip_parameters=lambda alphas, n_labels: alphas,
 )
 
 FAMILIES = {family.name: family for family in (BINOMIAL, POLYNOMIAL)}

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from choral._kernels import counting as kernel
+from choral.measures import count_tables
 
 EXACT_LABELS = 64  # alternating sums of binomials beyond this take too long to be useful
-MOST_STEPS = 10**9  # of the occupancy recursion, draws times labels: some seconds
+MAX_STEPS = 10**9  # of the occupancy recursion, draws times labels: some seconds
 ENOUGH_DRAWS = 30.0  # K * (log K + 30) draws leave out a label with a probability of exp(-30), 1e-13
 
 
@@ -48,9 +48,9 @@ def tables_of_mixture(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     values, deficits, weights = np.zeros(n_labels + 1), np.zeros(n_labels + 1), np.zeros(n_labels)
     for k in np.flatnonzero(shares) + 1:
         measure = np.array([k]), n_labels, n_labels
-        values += shares[k - 1] * kernel.binomial_worths(*measure)[0, ::-1]
-        deficits += shares[k - 1] * kernel.binomial_deficits(*measure)[0]
-        weights += shares[k - 1] * kernel.binomial_weights(*measure)[0]
+        values += shares[k - 1] * count_tables.binomial_worths(*measure)[0, ::-1]
+        deficits += shares[k - 1] * count_tables.binomial_deficits(*measure)[0]
+        weights += shares[k - 1] * count_tables.binomial_weights(*measure)[0]
     return values, deficits, weights
 
 
@@ -68,10 +68,10 @@ def occupancy(alpha: float, n_labels: int) -> np.ndarray:
     """
     if alpha > n_labels * (math.log(n_labels) + ENOUGH_DRAWS):
         return _nearly_all_drawn(alpha, n_labels)
-    if alpha * min(alpha, n_labels) > MOST_STEPS:
+    if alpha * min(alpha, n_labels) > MAX_STEPS:
         raise ValueError(
             f"the Moebius masses of PolynomialMeasure({alpha:g}) for {n_labels} labels would take "
-            f"{alpha * min(alpha, n_labels):.1g} steps; at most {MOST_STEPS:.1g} are taken."
+            f"{alpha * min(alpha, n_labels):.1g} steps; at most {MAX_STEPS:.1g} are taken."
         )
     old = np.arange(n_labels + 1) / n_labels  # the next draw repeats one of j labels
     new = (n_labels - np.arange(n_labels + 1)) / n_labels

@@ -1,17 +1,17 @@
-"""Sparse measures: Moebius masses on chosen sets of labels, for any number of labels."""
+"""Measures given by Moebius masses on chosen sets of labels: additive, of pairs and more, and the covering error."""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from choral._kernels.subsets import zeta_transform
-from choral._validation import check_count, check_total
-from choral.measures.base import ROUNDING, Measure, Value, reversed_sums
-from choral.measures.capacity import MOST_LABELS, check_monotone
-
-LabelSet = tuple[int, ...]
+from choral._validation import check_count, check_distribution, check_total, check_vector, refuse_where
+from choral.measures.base import Measure, Value, check_fits, listed
+from choral.measures.capacity import MAX_LABELS, check_monotone
+from choral.measures.forms import ROUNDING, LabelSet, Term, Terms
+from choral.measures.subsets import zeta_transform
 
 
 class MoebiusMeasure(Value, Measure):
@@ -35,7 +35,7 @@ class MoebiusMeasure(Value, Measure):
     array([0.25, 1.  ])
     """
 
-    _terms: tuple[tuple[LabelSet, float], ...]
+    _terms: tuple[Term, ...]
 
     def __init__(self, masses: Mapping[int | Iterable[int], float]):
         if not isinstance(masses, Mapping):
@@ -53,7 +53,7 @@ class MoebiusMeasure(Value, Measure):
         return f"{type(self).__name__}({dict(self._terms)})"
 
     @property
-    def terms(self) -> tuple[tuple[LabelSet, float], ...]:
+    def terms(self) -> tuple[Term, ...]:
         """Pairs of a label set and its mass, small sets first."""
         return self._terms
 
@@ -61,27 +61,86 @@ class MoebiusMeasure(Value, Measure):
         """The size of the largest set with a mass: the k of k-additive."""
         return len(self._terms[-1][0])
 
-    def check_n_labels(self, n_labels: int) -> None:
+    def form(self, n_labels: int) -> Terms:
         largest = max(labels[-1] for labels, _ in self._terms)
         if largest >= n_labels:
             raise ValueError(f"this {type(self).__name__} has a mass on label {largest}; got {n_labels} labels.")
-
-    def worth(self, sets: np.ndarray) -> np.ndarray:
-        self.check_n_labels(sets.shape[1])
-        worth = np.zeros(len(sets))
+        singles = np.zeros(n_labels)
         for labels, mass in self._terms:
-            worth += mass * sets[:, labels].astype(bool).all(axis=1)
-        return worth
+            if len(labels) == 1:
+                singles[labels[0]] = mass
+        return Terms(singles, tuple(term for term in self._terms if len(term[0]) > 1))
 
-    def chain(self, order: np.ndarray) -> np.ndarray:
-        self.check_n_labels(order.shape[1])
-        positions = np.argsort(order, axis=1)
-        rows = np.arange(len(order))
-        steps = np.zeros(order.shape)
-        for labels, mass in self._terms:
-            # A nested set contains these labels as long as it contains the first of them in the order.
-            steps[rows, positions[:, labels].min(axis=1)] += mass
-        return reversed_sums(steps)
+    @property
+    def min_labels(self) -> int:
+        return 1 + max(labels[-1] for labels, _ in self._terms)
+
+
+class AdditiveMeasure(Value, Measure):
+    r"""A set is worth the sum of its labels' weights; the loss is the weighted mean of the errors.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_labels,)
+        What each label is worth: non-negative, summing to 1.
+
+    Examples
+    --------
+    >>> AdditiveMeasure([0.5, 0.25, 0.25]).worth(np.array([[1, 0, 1]]))
+    array([0.75])
+    """
+
+    weights: np.ndarray
+
+    def __init__(self, weights: ArrayLike):
+        self._freeze(weights=check_distribution("weights", weights))
+
+    def _identity(self) -> bytes:
+        return self.weights.tobytes()
+
+    def __repr__(self) -> str:
+        return f"AdditiveMeasure({listed(self.weights)})"
+
+    @property
+    def n_labels(self) -> int:
+        return self.weights.size
+
+    def form(self, n_labels: int) -> Terms:
+        check_fits("this AdditiveMeasure", self.n_labels, n_labels)
+        return Terms(self.weights)
+
+
+class CoveringMeasure(MoebiusMeasure):
+    r"""Mean of the subset 0/1 measures on a family of label sets (Amit, Dekel and Singer).
+
+    Its loss for a hard prediction is the (weighted) share of the sets that contain a mistake. Sets listed twice
+    count twice; a label in no set counts for nothing.
+
+    Parameters
+    ----------
+    label_sets : iterable of sets of labels
+        Tuples or frozensets of label indices (or one index); none of them empty.
+    weights : array-like of shape (n_sets,), optional
+        How much each set counts, relative to the others; all alike unless given.
+
+    Examples
+    --------
+    >>> CoveringMeasure([(0, 1), (1, 2)])
+    CoveringMeasure([(0, 1), (1, 2)], weights=[0.5, 0.5])
+    """
+
+    def __init__(self, label_sets: Iterable[int | Iterable[int]], weights: ArrayLike | None = None):
+        sets = [label_set(labels) for labels in label_sets]
+        shares = set_weights(sets, weights)
+        total = math.fsum(shares)
+        masses: dict[LabelSet, float] = {}
+        for labels, share in zip(sets, shares, strict=True):
+            masses[labels] = masses.get(labels, 0.0) + share / total
+        super().__init__(masses)
+
+    def __repr__(self) -> str:
+        sets, masses = zip(*self._terms, strict=True)
+        return f"CoveringMeasure({list(sets)}, weights={list(masses)})"
 
 
 def _collect(pairs: Iterable[tuple[int | Iterable[int], float]]) -> dict[LabelSet, float]:
@@ -103,7 +162,7 @@ def label_set(labels: int | Iterable[int]) -> LabelSet:
     return unique
 
 
-def _size_first(term: tuple[LabelSet, float]) -> tuple[int, LabelSet]:
+def _size_first(term: Term) -> tuple[int, LabelSet]:
     return len(term[0]), term[0]
 
 
@@ -115,10 +174,10 @@ def _check_monotone_masses(terms: dict[LabelSet, float]) -> None:
         _check_order_two(terms)
         return
     carriers = sorted(set().union(*negative))
-    if len(carriers) > MOST_LABELS:
+    if len(carriers) > MAX_LABELS:
         raise ValueError(
             f"negative masses on sets of three or more labels are checked on all subsets of the labels "
-            f"that carry them, at most {MOST_LABELS}; got {len(carriers)}."
+            f"that carry them, at most {MAX_LABELS}; got {len(carriers)}."
         )
     # Positive masses that reach outside the carriers can only help, so the carriers' subsets decide.
     bit = {label: 1 << position for position, label in enumerate(carriers)}
@@ -147,3 +206,18 @@ def _check_order_two(terms: dict[LabelSet, float]) -> None:
                 f"a measure must be monotone: adding label {label} to the labels {{{others}}} changes the worth "
                 f"by {gain:.6g}."
             )
+
+
+def set_weights(sets: Sequence, weights: ArrayLike | None) -> list[float]:
+    """One weight for each set: 1 unless given."""
+    if not sets:
+        raise ValueError("label_sets must name at least one set of labels; got none.")
+    if weights is None:
+        return [1.0] * len(sets)
+    weights = check_vector("weights", weights)
+    if weights.size != len(sets):
+        raise ValueError(f"weights must have one entry for each of {len(sets)} label sets; got {weights.size}.")
+    refuse_where("weights must be non-negative", "weights", weights, ~(weights >= 0))
+    if not 0 < math.fsum(weights) < math.inf:
+        raise ValueError("weights must be finite and not all zero.")
+    return weights.tolist()

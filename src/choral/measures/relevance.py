@@ -1,22 +1,25 @@
 """Relevance weighting: being right on relevant labels counts more (or less) than on irrelevant ones."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from choral._kernels.arrays import Array, as_real, beside, look_up, xp_of
 from choral._validation import LARGEST_WEIGHT
-from choral.measures.base import ROUNDING, reversed_sums
-from choral.measures.counting import AtLeastMeasure
-from choral.measures.tabulated import CountingMeasure
+from choral.measures.base import Measure, check_measure
+from choral.measures.capacity import MAX_LABELS, NOISE
+from choral.measures.forms import ROUNDING, ByCount, ByRelevance, PlainForm, Table, Terms
+from choral.measures.subsets import members, zeta_transform
+
+MAX_KEPT_FORMS = 32  # of a Capacity on 20 labels, one takes 160 MiB
 
 
 @dataclass(frozen=True)
-class RelevanceMeasure:
-    r"""A counting measure whose Moebius masses grow with the share of relevant labels.
+class RelevanceMeasure(Measure):
+    r"""A measure whose Moebius masses grow with the share of relevant labels.
 
-    The mass of a set A is multiplied by 1 + beta * (share of relevant labels in A) and renormalised. With j correct
-    labels, a of them relevant, and R relevant labels in truth,
+    The mass of a set A is multiplied by 1 + beta * (share of relevant labels in A) and renormalised. For a counting
+    measure, with j correct labels, a of them relevant, and R relevant labels in truth, that is
 
     .. math:: \mu = v(j/K) \, (1 + \beta a / j) \, / \, (1 + \beta R / K).
 
@@ -25,8 +28,9 @@ class RelevanceMeasure:
 
     Parameters
     ----------
-    base : CountingMeasure
-        Must stay monotone under the weighting: every convex v does, at-least-k does not.
+    base : Measure
+        Must stay monotone under the weighting. Counting measures do where v(x) / x never decreases: every convex v,
+        but not at-least-k. Measures without negative masses always do.
     beta : float
         At least -1; 0 leaves the base as it is.
 
@@ -40,66 +44,96 @@ class RelevanceMeasure:
     array([0.75, 0.5 ])
     """
 
-    base: CountingMeasure
+    base: Measure
     beta: float = 1.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.base, CountingMeasure):
-            raise TypeError(f"base must be a counting measure; got {self.base!r}.")
+        check_measure(self.base, name="base")
         object.__setattr__(self, "beta", float(self.beta))
         if not -1 <= self.beta <= LARGEST_WEIGHT:
             raise ValueError(f"beta must be finite and at least -1 (at most {LARGEST_WEIGHT:g}); got {self.beta}.")
-        if type(self.base) is CountingMeasure:
-            self.check_n_labels(self.base._values.size - 1)
-        elif isinstance(self.base, AtLeastMeasure):
-            self.check_n_labels(self.base.k + 1)
+        # What is wrong with the base for every number of labels is told now. At least k of k labels is still convex.
+        self.form(self.base.n_labels or self.base.min_labels + 1)
 
-    def check_n_labels(self, n_labels: int) -> None:
-        """Raise where the weighted base is not monotone on this many labels."""
-        worths = self.base.values(n_labels)[1:]
-        sizes = np.arange(1, n_labels + 1)
-        for relevant in (0, 1):  # the label that is added to a set of all, or of no relevant labels
-            for share in (0, 1):
-                before = worths[:-1] * (1 + self.beta * share)
-                after = worths[1:] * (1 + self.beta * (share * sizes[:-1] + relevant) / sizes[1:])
-                falls = np.flatnonzero(after < before - ROUNDING)
-                if falls.size:
-                    raise ValueError(
-                        f"{self.base!r} is not monotone under relevance weighting with beta = {self.beta} and "
-                        f"{n_labels} labels: a set of {falls[0] + 2} correct labels can be worth less than one of "
-                        f"{falls[0] + 1} of them (v(x) / x must not decrease)."
-                    )
+    @property
+    def n_labels(self) -> int | None:
+        return self.base.n_labels
 
-    def worth(self, sets: Array, relevant: Array) -> Array:
-        """What each set of correct labels is worth where these labels are relevant.
+    @property
+    def min_labels(self) -> int:
+        return self.base.min_labels
 
-        Parameters
-        ----------
-        sets, relevant : ndarray of shape (n_sets, n_labels)
-            0 or 1; one set and its true labels a row.
-        """
-        xp = xp_of(sets)
-        correct, relevant = xp.astype(sets, xp.bool), xp.astype(relevant, xp.bool)
-        in_set = xp.count_nonzero(correct & relevant, axis=1)
-        return self._weighted(xp.count_nonzero(correct, axis=1), in_set, relevant)
+    def form(self, n_labels: int) -> ByRelevance:
+        return _checked_form(self, n_labels)
 
-    def chain(self, order: Array, relevant: Array) -> Array:
-        """What the nested sets ``{order[r, i], order[r, i + 1], ...}`` are worth in row r."""
-        xp = xp_of(order)
-        relevant = xp.astype(relevant, order.dtype)
-        in_set = reversed_sums(xp.take_along_axis(relevant, order, axis=1))
-        sizes = beside(np.arange(order.shape[1], 0, -1), order)[None, :]
-        return self._weighted(sizes, in_set, relevant)
 
-    @np.errstate(under="ignore")
-    def _weighted(self, sizes: Array, in_set: Array, relevant: Array) -> Array:
-        xp, n_labels = xp_of(relevant), relevant.shape[1]
-        n_relevant = xp.count_nonzero(relevant, axis=1)
-        if in_set.ndim == 2:
-            n_relevant = n_relevant[:, None]
-        worths = look_up(self.base.values(n_labels), sizes)
-        numbers = np.arange(n_labels + 1)
-        weighted = worths * (1 + self.beta * as_real(in_set) / look_up(np.maximum(numbers, 1.0), sizes))
-        scales = 1 + self.beta * numbers / n_labels
-        scales[-1] = 1  # all labels relevant: numerator and denominator are both 1 + beta, which may be 0
-        return xp.where(n_relevant == n_labels, worths, weighted / look_up(scales, n_relevant))
+@lru_cache(MAX_KEPT_FORMS)
+def _checked_form(measure: RelevanceMeasure, n_labels: int) -> ByRelevance:
+    base = measure.base.form(n_labels)
+    if isinstance(base, ByRelevance):
+        raise TypeError(f"base must be a measure that needs no true labels; got {measure.base!r}.")
+    _check_monotone(base, measure)
+    return ByRelevance(base, measure.beta)
+
+
+def _check_monotone(base: PlainForm, measure: RelevanceMeasure) -> None:
+    """Refuse a base that is not monotone under the weighting."""
+    if isinstance(base, ByCount):
+        _check_counts(base, measure)
+    elif isinstance(base, Table):
+        _check_table(base, range(base.n_labels), measure)
+    elif not base.is_mixture:
+        _check_table(*_table_of_carriers(base), measure)
+
+
+def _check_counts(base: ByCount, measure: RelevanceMeasure) -> None:
+    worths, beta = base.values[1:], measure.beta
+    sizes = np.arange(1, base.n_labels + 1)
+    for relevant in (0, 1):  # the label that is added to a set of all, or of no relevant labels
+        for share in (0, 1):
+            before = worths[:-1] * (1 + beta * share)
+            after = worths[1:] * (1 + beta * (share * sizes[:-1] + relevant) / sizes[1:])
+            falls = np.flatnonzero(after < before - ROUNDING)
+            if falls.size:
+                raise ValueError(
+                    f"{measure.base!r} is not monotone under relevance weighting with beta = {beta} and "
+                    f"{base.n_labels} labels: a set of {falls[0] + 2} correct labels can be worth less than one of "
+                    f"{falls[0] + 1} of them (v(x) / x must not decrease)."
+                )
+
+
+def _table_of_carriers(base: Terms) -> tuple[Table, list[int]]:
+    """The worth of all sets of the labels that carry a mass, which decide whether a measure is monotone."""
+    carriers = base.carriers.tolist()
+    if len(carriers) > MAX_LABELS:
+        raise ValueError(
+            "relevance weighting of negative masses is checked on all sets of the labels that carry a mass, "
+            f"at most {MAX_LABELS}; got {len(carriers)}."
+        )
+    bits = {label: 1 << place for place, label in enumerate(carriers)}
+    masses = np.zeros(1 << len(carriers))
+    masses[list(bits.values())] = base.singles[carriers]
+    for labels, mass in base.larger:
+        masses[sum(bits[label] for label in labels)] += mass
+    return Table(zeta_transform(masses)), carriers
+
+
+def _check_table(base: Table, names: range | list[int], measure: RelevanceMeasure) -> None:
+    """A label that is added must not lower the worth, whichever labels are relevant: the worst are those it harms."""
+    for bit, name in enumerate(names):
+        gains = _steps(base.values, bit)
+        for shares in base.shares:
+            gains = gains + np.minimum(measure.beta * _steps(shares, bit), 0)
+        if (gains < -NOISE).any():
+            high, low = divmod(int(np.argmin(gains)), 1 << bit)
+            rest = ", ".join(str(names[place]) for place in members(high << (bit + 1) | low))
+            raise ValueError(
+                f"{measure.base!r} is not monotone under relevance weighting with beta = {measure.beta}: adding label "
+                f"{name} to the labels {{{rest}}} can lower the worth."
+            )
+
+
+def _steps(table: np.ndarray, bit: int) -> np.ndarray:
+    """What each set without a label gains by it."""
+    pairs = table.reshape(-1, 2, 1 << bit)
+    return (pairs[:, 1] - pairs[:, 0]).ravel()

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from choral._kernels.gpu import HAS_TRITON, MOST_SORTED
+from choral.rows.gpu import HAS_TRITON, MOST_SORTED
 
 Kind = Literal["scores", "logistic", "absolute"]
 
@@ -38,7 +38,7 @@ def ordered_losses(values: Tensor, target: Tensor, cumulative: Tensor, kind: Kin
         In float32 at least.
     """
     if HAS_TRITON and values.is_cuda and values.shape[1] <= MOST_SORTED:
-        from choral._kernels.gpu.ordered_losses import ordered_losses as fused
+        from choral.rows.gpu.ordered_losses import ordered_losses as fused
 
         return fused(values, target, cumulative, kind)
     return plain_ordered_losses(values, target, cumulative, kind)

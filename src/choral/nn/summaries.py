@@ -3,13 +3,13 @@
 import torch
 from torch import Tensor
 
-from choral._kernels.gpu import MOST_SORTED, serves
+from choral.rows.gpu import MOST_SORTED, serves
 
 
 def rows_by_errors(labels: Tensor, truth: Tensor) -> Tensor:
     """Rows with 0, 1, ..., n_labels wrong labels, of two tensors of bool."""
     if serves(labels, truth):
-        from choral._kernels.gpu import wrong_labels
+        from choral.rows.gpu import wrong_labels
 
         return wrong_labels.rows_by_errors(wrong_labels.wrong_labels(truth, labels).counts, labels.shape[1])
     wrong = (labels != truth).sum(dim=1)
@@ -20,7 +20,7 @@ def rows_by_errors(labels: Tensor, truth: Tensor) -> Tensor:
 def error_sums(scores: Tensor, truth: Tensor) -> Tensor:
     """Sum over rows of the largest, second largest, ... error, in doubles."""
     if serves(scores, truth) and scores.shape[1] <= MOST_SORTED:
-        from choral._kernels.gpu.rank_sums import rank_sums
+        from choral.rows.gpu.rank_sums import rank_sums
 
         return rank_sums(truth, scores, None).sums
     errors = (scores.double() - truth.double()).abs()

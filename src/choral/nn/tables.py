@@ -54,7 +54,7 @@ def _tables(measure: Any, n_labels: int, device: torch.device) -> list[Tensor]:
 
 @lru_cache(MOST_MEASURES)
 def _made_once(measure: Any, n_labels: int, device: torch.device) -> list[Tensor]:
-    measure.check_n_labels(n_labels)
+    measure.form(n_labels)
     with torch.inference_mode(False):  # tables first asked for in an evaluation must serve in training, too
         return [as_tensor(array, device) for array in _arrays(measure, n_labels)]
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.array_checks import check_pair, check_row_weights
 from choral._optional import require
 from choral._validation import Labels, check_vector
 from choral.profiles.dask_bundles import sum_over_rows
 from choral.profiles.error_profile import ErrorProfile
+from choral.rows.array_checks import check_pair, check_row_weights
 
 DaskArray = Any  # dask has no types to say so
 

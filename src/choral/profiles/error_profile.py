@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.array_checks import check_pair, check_row_weights
 from choral._validation import Labels, check_count, check_vector
 from choral.measures import CountingMeasure, RelevanceMeasure
 from choral.measures.families import get_family
 from choral.profiles.base import Profile
 from choral.profiles.stored import check_histogram, check_sums
 from choral.profiles.summarising import add_padded, sums_by_rank, total_errors, total_weight
+from choral.rows.array_checks import check_pair, check_row_weights
 
 
 class ErrorProfile(Profile):

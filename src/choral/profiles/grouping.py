@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.ranks import rank_sums
 from choral._validation import Labels
 from choral.profiles.observing import Mask, observed_blocks
 from choral.profiles.summarising import add_padded, sums_by_rank, weighted_counts
+from choral.rows.ranks import rank_sums
 
 
 class GroupTotals:

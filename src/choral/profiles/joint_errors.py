@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from choral._kernels.pairs import error_blocks
 from choral._validation import Labels
+from choral.rows.pairs import error_blocks
 
 MOST_CODES = 1 << 62  # that an integer tells apart
 

@@ -162,7 +162,7 @@ class ObservedProfile(Profile):
         1.0
         """
         if isinstance(measure, BinomialMeasure):
-            measure.check_n_labels(self.n_labels)
+            measure.form(self.n_labels)
         losses = [part.loss(self._on(measure, part.n_labels)) for part in self._weighty()]
         return min(float(self._shares() @ losses), 1.0)  # shares of all rows add up but for rounding
 
@@ -173,7 +173,7 @@ class ObservedProfile(Profile):
         grid = of_family.parameters(parameters, self.n_labels)
         losses = []
         for part in self._weighty():
-            fitting, places = np.unique(of_family.fitting(grid, part.n_labels), return_inverse=True)
+            fitting, places = np.unique(of_family.clip_parameters(grid, part.n_labels), return_inverse=True)
             losses.append(part.losses(family, fitting)[places])
         return np.minimum(self._shares() @ losses, 1)
 
@@ -224,7 +224,7 @@ class ObservedProfile(Profile):
         if isinstance(on_these, BinomialMeasure):
             return BinomialMeasure(min(on_these.k, n_observed))
         try:
-            on_these.check_n_labels(n_observed)
+            on_these.form(n_observed)
         except ValueError as error:
             raise ValueError(
                 f"{on_these!r} cannot judge rows with {n_observed} of {self.n_labels} labels observed ({error}) Give a "

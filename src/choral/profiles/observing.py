@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.arrays import where_it_lies
-from choral._kernels.blocks import dense
-from choral._kernels.pairs import error_blocks, row_slices
-from choral._kernels.row_counts import count_rows
+from choral._array_api import read_in_place
 from choral._validation import Labels, check_columns, check_labels, check_matrix
+from choral.rows.blocks import dense
+from choral.rows.pairs import error_blocks, row_slices
+from choral.rows.row_counts import count_rows
 
 Mask = Any  # a boolean array or CSR matrix, True where a label is known; None where all are that are not nan
 
 
 class ObservedBlock(NamedTuple):
-    """Errors on the observed labels of some rows: see `choral._kernels.blocks.ErrorBlock`."""
+    """Errors on the observed labels of some rows: see `choral.rows.blocks.ErrorBlock`."""
 
     rows: slice
     n_observed: np.ndarray
@@ -43,7 +43,7 @@ def check_truth(y_true: Any, observed: Any) -> tuple[Labels, Mask]:
     if observed is None:
         return true, None
     check_columns(y_true, observed, "observed")
-    _, mask = check_labels(true, where_it_lies(observed), pred_name="observed")
+    _, mask = check_labels(true, read_in_place(observed), pred_name="observed")
     if mask.dtype != bool:
         raise ValueError(f"observed must hold booleans, True where a label is known; got dtype {mask.dtype}.")
     return true, mask
@@ -145,7 +145,7 @@ class KnownPart:
 def with_nan(labels: Any) -> Any:
     """Labels in the memory of the host; of a frame, with nan for whatever pandas calls missing: NA is no number."""
     if not hasattr(labels, "isna"):
-        return where_it_lies(labels)
+        return read_in_place(labels)
     array = np.asarray(labels)
     return np.where(labels.isna(), np.nan, array) if array.dtype == object else array
 

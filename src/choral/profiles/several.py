@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.arrays import foreign_one, where_it_lies
+from choral._array_api import first_foreign, read_in_place
 from choral._validation import Labels, check_labels, check_matrix, check_sample_weight
 from choral.curves import LossCurve
 from choral.profiles.error_profile import ErrorProfile
@@ -61,8 +61,8 @@ def loss_curve(
 
 def _may_lack_labels(y_true: Any, y_pred: Any) -> bool:
     """Whether true labels may hold nan: integers cannot, and arrays on a device are for ErrorProfile alone."""
-    y_true, y_pred = where_it_lies(y_true), where_it_lies(y_pred)
-    if foreign_one(y_true, y_pred) is not None:
+    y_true, y_pred = read_in_place(y_true), read_in_place(y_pred)
+    if first_foreign(y_true, y_pred) is not None:
         return False
     return getattr(getattr(y_true, "dtype", None), "kind", "O") in "fO"
 

@@ -4,22 +4,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from choral._kernels.array_pairs import array_error_blocks
-from choral._kernels.array_sums import ROWS_PER_SUM, array_rank_sums, rows_by_count
-from choral._kernels.arrays import (
+from choral._array_api import (
     Array,
     Namespace,
     device_of,
-    foreign_one,
+    first_foreign,
     namespace_of,
     to_host,
     widest,
     xp_of,
 )
-from choral._kernels.gpu import serves
-from choral._kernels.pairs import error_blocks
-from choral._kernels.ranks import rank_sums
 from choral._validation import Labels
+from choral.rows.array_pairs import array_error_blocks
+from choral.rows.array_sums import ROWS_PER_SUM, array_rank_sums, rows_by_count
+from choral.rows.gpu import serves
+from choral.rows.pairs import error_blocks
+from choral.rows.ranks import rank_sums
 
 
 class Totals(NamedTuple):
@@ -59,7 +59,7 @@ def total_errors_of_arrays(
         found = _by_kernels(y_true, y_pred, weights)
         if found is not None:
             return found
-    n_labels, like = y_true.shape[1], foreign_one(y_true, y_pred)
+    n_labels, like = y_true.shape[1], first_foreign(y_true, y_pred)
     real, integer = widest(like)
     histogram = xp.zeros(n_labels + 1, dtype=integer if weights is None else real, device=device_of(like))
     sums = xp.zeros(n_labels, dtype=real, device=device_of(like))
@@ -79,7 +79,7 @@ def total_errors_of_arrays(
 
 def _by_kernels(y_true: Array, y_pred: Array, weights: Array | None) -> Totals | None:
     """The totals of tensors on a CUDA device, where there is a kernel for them and nothing to refuse."""
-    from choral._kernels.gpu.totals import gpu_totals
+    from choral.rows.gpu.totals import gpu_totals
 
     found = gpu_totals(y_true, y_pred, weights)
     if found is None:

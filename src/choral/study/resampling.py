@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from choral._kernels.pairs import row_slices
 from choral.measures.families import Family, get_family
 from choral.row_losses import row_losses
+from choral.rows.pairs import row_slices
 from choral.stats import WeightedLosses, bootstrap_means
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.arrays import Array, device_of, is_foreign, namespace_of, refuse_sparse, to_device_of, xp_of
+from choral._array_api import Array, device_of, is_foreign, namespace_of, refuse_sparse, to_device_of, xp_of
 from choral._validation import LARGEST_WEIGHT, check_array, check_form
 from choral.decisions.arrays.devices import check_doubles
 from choral.decisions.label_weights import EXACT, check_weights_shape, off_one

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from choral._kernels.arrays import Array, to_device_of, to_host
+from choral._array_api import Array, to_device_of, to_host
 from choral.decisions.arrays.distribution import ArrayDistribution
 from choral.decisions.arrays.gathering import put_rows
 from choral.decisions.base import AnyMeasure

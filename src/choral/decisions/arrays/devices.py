@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from choral._kernels.arrays import HOST_MEMORY, Array, device_of, xp_of
+from choral._array_api import HOST_MEMORY, Array, device_of, xp_of
 
 HOST_ENTRIES = 1 << 21  # 16 MiB of doubles, as for NumPy
 DEVICE_ENTRIES = 1 << 25  # 256 MiB: less is done sooner than it is launched

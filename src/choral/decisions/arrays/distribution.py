@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.arrays import Array, Namespace, device_of, to_device_of, xp_of
+from choral._array_api import Array, Namespace, device_of, to_device_of, xp_of
 from choral._validation import check_count
 from choral.decisions.arrays.checks import (
     check_hard,

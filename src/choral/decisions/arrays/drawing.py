@@ -1,6 +1,6 @@
 """Label sets drawn by their weights, from numbers in [0, 1) that may come from any source."""
 
-from choral._kernels.arrays import Array, xp_of
+from choral._array_api import Array, xp_of
 from choral.decisions.arrays.devices import count_up
 
 

@@ -6,7 +6,7 @@ an instance and a label set of its group, in arrays of shape (n_groups, n_rows, 
 
 from functools import cached_property
 
-from choral._kernels.arrays import Array, xp_of
+from choral._array_api import Array, xp_of
 from choral.decisions.arrays.devices import count_up
 from choral.decisions.arrays.gathering import spread
 from choral.decisions.arrays.labelsets import set_index

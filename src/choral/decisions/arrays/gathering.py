@@ -1,6 +1,6 @@
 """Writing by gathering: the arrays of some libraries cannot be written to, and no standard has sums over indices."""
 
-from choral._kernels.arrays import Array, xp_of
+from choral._array_api import Array, xp_of
 from choral.decisions.arrays.devices import count_up
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from choral._kernels.arrays import Array, to_device_of, xp_of
+from choral._array_api import Array, to_device_of, xp_of
 from choral.decisions.arrays.devices import count_up, row_blocks, slices
 from choral.decisions.arrays.gathering import run_sums
 

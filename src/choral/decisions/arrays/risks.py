@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.arrays import Array, to_device_of
+from choral._array_api import Array, to_device_of
 from choral.decisions.arrays.devices import block_entries, library_of, slices
 from choral.decisions.arrays.entries import ArraySupport, Entries
 from choral.decisions.arrays.gathering import lookup
 from choral.decisions.risks.counting import CountingRisk
 from choral.decisions.risks.table import loss_table
 from choral.measures import CountingMeasure, RelevanceMeasure
-from choral.measures.capacity import MOST_LABELS
+from choral.measures.capacity import MAX_LABELS
 
 
 class ArrayRisk(ABC):
@@ -125,10 +125,10 @@ def make_array_risk(measure: Any, n_labels: int, like: Array) -> ArrayRisk:
 
 def array_loss_table(measure: Any, n_labels: int, like: Array) -> np.ndarray:
     """The loss of each of the 2^K sets of wrong labels, for measures and numbers of labels that have one."""
-    if isinstance(measure, RelevanceMeasure) or n_labels > MOST_LABELS:
+    if isinstance(measure, RelevanceMeasure) or n_labels > MAX_LABELS:
         raise TypeError(
             f"arrays of {library_of(like)} are decided under counting measures, and under other measures but relevance "
-            f"weighting on up to {MOST_LABELS} labels; got {measure!r} on {n_labels}. Make the LabelDistribution from "
+            f"weighting on up to {MAX_LABELS} labels; got {measure!r} on {n_labels}. Make the LabelDistribution from "
             "NumPy arrays; of a tensor, tensor.cpu().numpy()."
         )
     return loss_table(measure, n_labels)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from choral._kernels.arrays import Array, to_device_of
+from choral._array_api import Array, to_device_of
 from choral.decisions.arrays.devices import count_up
 from choral.decisions.arrays.distribution import ArrayDistribution
 from choral.decisions.arrays.drawing import draw

@@ -10,8 +10,7 @@ from functools import lru_cache, reduce
 
 import numpy as np
 
-from choral._kernels.arrays import Array, device_of, to_device_of, xp_of
-from choral._kernels.hadamard import hadamard_transform, transform_by_size
+from choral._array_api import Array, device_of, to_device_of, xp_of
 from choral.decisions.arrays.devices import count_up, row_blocks
 from choral.decisions.arrays.distribution import ArrayDistribution
 from choral.decisions.arrays.entries import Entries
@@ -19,6 +18,7 @@ from choral.decisions.arrays.gathering import lookup
 from choral.decisions.arrays.risks import array_loss_table
 from choral.decisions.base import AnyMeasure
 from choral.decisions.decision import Decision, proven
+from choral.decisions.hadamard import hadamard_transform, transform_by_size
 from choral.decisions.ties import TOLERANCE
 from choral.decisions.transform import check_dense, transform
 from choral.measures import CountingMeasure

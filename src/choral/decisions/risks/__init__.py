@@ -9,7 +9,7 @@ from choral.decisions.risks.moebius import AdditiveRisk, MoebiusRisk
 from choral.decisions.risks.relevance import RelevanceRisk
 from choral.decisions.risks.table import TableRisk
 from choral.measures import AdditiveMeasure, CountingMeasure, MoebiusMeasure, RelevanceMeasure
-from choral.measures.capacity import MOST_LABELS
+from choral.measures.capacity import MAX_LABELS
 
 __all__ = ["Bound", "CountingRisk", "Risk", "make_risk"]
 
@@ -17,8 +17,8 @@ __all__ = ["Bound", "CountingRisk", "Risk", "make_risk"]
 @singledispatch
 def make_risk(measure: Any, n_labels: int) -> Risk:
     """The expected loss under a measure that fits this number of labels."""
-    if n_labels > MOST_LABELS:
-        raise TypeError(f"expected losses under {measure!r} are computed from a table, for up to {MOST_LABELS} labels.")
+    if n_labels > MAX_LABELS:
+        raise TypeError(f"expected losses under {measure!r} are computed from a table, for up to {MAX_LABELS} labels.")
     return TableRisk(measure, n_labels)
 
 

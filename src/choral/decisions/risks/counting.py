@@ -9,9 +9,9 @@ from math import comb
 
 import numpy as np
 
-from choral._kernels.words import count_differences
 from choral.decisions.risks.base import Bound, Risk, gains
 from choral.decisions.support import Rows, Support
+from choral.decisions.words import count_differences
 from choral.measures import CountingMeasure
 
 NOISE = 1e-14  # in a bound

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from choral._kernels.words import count_differences
 from choral.decisions.risks.base import Bound, Risk, gains
 from choral.decisions.support import Rows, Support
+from choral.decisions.words import count_differences
 from choral.measures import AdditiveMeasure, MoebiusMeasure
 
 

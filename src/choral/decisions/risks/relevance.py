@@ -6,9 +6,9 @@ With d labels wrong, a predicted set of s and a true one of R labels, :math:`j =
 
 import numpy as np
 
-from choral._kernels.words import count_differences
 from choral.decisions.risks.base import Bound, Risk, gains
 from choral.decisions.support import Rows, Support
+from choral.decisions.words import count_differences
 from choral.measures import RelevanceMeasure
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from choral._kernels.subsets import members_table
 from choral.decisions.risks.base import Bound, Risk, gains
 from choral.decisions.support import BLOCK_ENTRIES, Rows, Support
 from choral.measures import Capacity, Measure
+from choral.measures.subsets import members_table
 
 
 class TableRisk(Risk):

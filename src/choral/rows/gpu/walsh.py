@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-from choral._kernels.gpu.sorting import on_its_device
+from choral.rows.gpu.sorting import on_its_device
 
 SIDE = 128  # of the Hadamard matrices
 LABELS_A_SIDE = 7

@@ -47,12 +47,12 @@ def is_foreign(array: Array) -> bool:
     return hasattr(array, "__array_namespace__") or isinstance(array, getattr(sys.modules.get("torch"), "Tensor", ()))
 
 
-def foreign_one(*arrays: Array) -> Array | None:
+def first_foreign(*arrays: Array) -> Array | None:
     """The first array that is not NumPy's, if there is one: the others go where it is."""
     return next(filter(is_foreign, arrays), None)
 
 
-def where_it_lies(array: Array) -> Array:
+def read_in_place(array: Array) -> Array:
     """A foreign array as it will be read: NumPy's view of it where there is one, else itself without gradients.
 
     Arrays in the memory of the host are NumPy's as well, without a copy, and NumPy is quicker there: its sort takes a
@@ -102,7 +102,7 @@ def to_device(array: Array, like: Array) -> Array:
     return _compat().to_device(array, device_of(like))
 
 
-def beside(array: Array, like: Array) -> Array:
+def to_library_of(array: Array, like: Array) -> Array:
     """A small array where another one is: NumPy's goes to the device of a foreign one, all else stays."""
     return to_device_of(array, like) if is_foreign(like) and not is_foreign(array) else array
 
@@ -136,10 +136,30 @@ def look_up(table: np.ndarray, indices: Array) -> Array:
     return xp.reshape(entries, indices.shape)
 
 
-def joined(parts: Iterable[Array]) -> Array:
+def concatenate(parts: Iterable[Array]) -> Array:
     """Arrays of some rows each as one array."""
     parts = list(parts)
     return xp_of(parts[0]).concat(parts)
+
+
+def rows_times(matrix: Array, vector: np.ndarray) -> Array:
+    """Each row times a small vector, for NumPy's and SciPy's matrices as well.
+
+    Written as a sum for foreign arrays: integers have no matrix product on a GPU, and some devices round the factors of
+    one to ten bits.
+    """
+    if not is_foreign(matrix):
+        return matrix @ vector
+    product = matrix * to_device_of(vector, matrix)
+    return xp_of(matrix).sum(product, axis=1, dtype=product.dtype)
+
+
+def reversed_sums(steps: Array) -> Array:
+    """Entry i of a row is the sum of its entries i, i + 1, ...: the nested sets of a sorted integral."""
+    xp = namespace_of(steps)
+    if xp is None:
+        return np.cumsum(steps[:, ::-1], axis=1)[:, ::-1]
+    return xp.flip(xp.cumulative_sum(xp.flip(steps, axis=1), axis=1, dtype=steps.dtype), axis=1)
 
 
 def refuse_sparse(name: str, array: Array) -> None:

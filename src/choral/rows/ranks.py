@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.array_sums import rows_times, sorted_rows
-from choral._kernels.arrays import is_foreign
+from choral._array_api import is_foreign, rows_times
+from choral.rows.array_sums import sorted_rows
 
 Errors = Any  # a 2-D array or a SciPy CSR matrix
 

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.blocks import ErrorBlock, all_binary, binary_rule
 from choral._validation import refuse_entry_where
+from choral.rows.blocks import ErrorBlock, all_binary, binary_rule
 
 BLOCK_ENTRIES = 1 << 18  # sorting their errors takes 100 bytes an entry
 
 
 def sparse_blocks(y_true: sp.csr_matrix, y_pred: sp.csr_matrix, pred_name: str, count: bool) -> Iterator[ErrorBlock]:
-    """Errors of one block of rows after another: see `choral._kernels.pairs.error_blocks`."""
+    """Errors of one block of rows after another: see `choral.rows.pairs.error_blocks`."""
     for rows in _row_slices(y_true, y_pred):
         true, pred = _row_view(y_true, rows), _row_view(y_pred, rows)
         _check_binary("y_true", true, rows.start)

@@ -6,16 +6,9 @@ of one to ten bits.
 
 import numpy as np
 
-from choral._kernels.arrays import Array, is_foreign, to_device_of, widest, xp_of
+from choral._array_api import Array, to_device_of, widest, xp_of
 
 ROWS_PER_SUM = 1024
-
-
-def rows_times(matrix: Array, vector: np.ndarray) -> Array:
-    """Each row times a small vector, for NumPy's and SciPy's matrices as well."""
-    if not is_foreign(matrix):
-        return matrix @ vector
-    return _sum(matrix * to_device_of(vector, matrix), axis=1)
 
 
 def sorted_rows(errors: Array) -> Array:

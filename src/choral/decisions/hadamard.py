@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 from scipy.linalg import hadamard
 
-from choral._kernels.arrays import Array, beside, is_foreign, xp_of
-from choral._kernels.gpu import serves
+from choral._array_api import Array, is_foreign, to_library_of, xp_of
+from choral.rows.gpu import serves
 
 LABELS_A_PASS = 5
 
@@ -25,7 +25,7 @@ def hadamard_transform(table: Array) -> Array:
     Arrays that are not NumPy's stay on their device and keep their floating-point type.
     """
     if serves(table):
-        from choral._kernels.gpu import walsh
+        from choral.rows.gpu import walsh
 
         if walsh.serves_table(table):
             return walsh.hadamard_transform(table)
@@ -45,7 +45,7 @@ def _by_products(table: Array) -> Array:
 
 
 def _matrix_beside(table: Array, n_labels: int) -> Array:
-    matrix = beside(_hadamard_matrix(n_labels), table)
+    matrix = to_library_of(_hadamard_matrix(n_labels), table)
     return xp_of(table).astype(matrix, table.dtype) if is_foreign(table) else matrix
 
 

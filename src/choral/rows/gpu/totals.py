@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import torch
 
-from choral._kernels.gpu import MOST_SORTED
-from choral._kernels.gpu.rank_sums import rank_sums
-from choral._kernels.gpu.wrong_labels import SOFT, rows_by_errors, wrong_labels
+from choral.rows.gpu import MOST_SORTED
+from choral.rows.gpu.rank_sums import rank_sums
+from choral.rows.gpu.wrong_labels import SOFT, rows_by_errors, wrong_labels
 
 
 class GpuTotals(NamedTuple):

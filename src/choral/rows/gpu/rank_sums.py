@@ -6,7 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
-from choral._kernels.gpu.sorting import (
+from choral.rows.gpu.sorting import (
     count_processors,
     labels_of,
     make_tile,

@@ -10,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-from choral._kernels.gpu.sorting import on_its_device, readable
+from choral.rows.gpu.sorting import on_its_device, readable
 
 TRUTH_NOT_BINARY, OUTSIDE_UNIT, SOFT = 1, 2, 4  # flags: what a kernel met on its way
 BYTES = (torch.bool, torch.uint8, torch.int8)

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from choral._kernels.array_pairs import array_correct_blocks, array_error_blocks
-from choral._kernels.arrays import namespace_of
-from choral._kernels.blocks import (
+from choral._array_api import namespace_of
+from choral._validation import Labels
+from choral.rows.array_pairs import array_correct_blocks, array_error_blocks
+from choral.rows.blocks import (
     CorrectBlock,
     ErrorBlock,
     all_binary,
@@ -22,9 +23,8 @@ from choral._kernels.blocks import (
     dense,
     slices_of,
 )
-from choral._kernels.row_counts import count_rows
-from choral._kernels.sparse_pairs import sparse_blocks
-from choral._validation import Labels
+from choral.rows.row_counts import count_rows
+from choral.rows.sparse_pairs import sparse_blocks
 
 BLOCK_BYTES = 1 << 20
 

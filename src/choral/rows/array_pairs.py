@@ -1,4 +1,4 @@
-"""Walk two label matrices on their device, row block by row block: `choral._kernels.pairs` for foreign arrays.
+"""Walk two label matrices on their device, row block by row block: `choral.rows.pairs` for foreign arrays.
 
 Blocks are as large as a device likes them, and the extra memory still does not grow with the number of rows. The host
 waits once a block, for three flags that say whether all values are allowed and whether the predictions are labels. A
@@ -8,19 +8,19 @@ matrix of NumPy or SciPy beside a foreign one is moved to the device, a block at
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from choral._kernels.arrays import (
+from choral._array_api import (
     Array,
     as_real,
     device_of,
-    foreign_one,
+    first_foreign,
     is_foreign,
     to_device_of,
     to_host,
     widest,
     xp_of,
 )
-from choral._kernels.blocks import CorrectBlock, ErrorBlock, check_binary, check_unit_interval, dense, slices_of
 from choral._validation import Labels
+from choral.rows.blocks import CorrectBlock, ErrorBlock, check_binary, check_unit_interval, dense, slices_of
 
 BLOCK_BYTES = 1 << 26  # of errors as doubles; sorting them takes about three times as much besides
 
@@ -35,7 +35,7 @@ class PairBlock(NamedTuple):
 
 
 def array_error_blocks(y_true: Labels, y_pred: Labels, pred_name: str, count: bool) -> Iterator[ErrorBlock]:
-    """Errors of one block of rows after another: see `choral._kernels.pairs.error_blocks`."""
+    """Errors of one block of rows after another: see `choral.rows.pairs.error_blocks`."""
     for rows, true, pred, is_hard in _checked_blocks(y_true, y_pred, pred_name):
         if is_hard and count:
             yield ErrorBlock(rows, _count_rows(_differ(true, pred)), None)
@@ -44,7 +44,7 @@ def array_error_blocks(y_true: Labels, y_pred: Labels, pred_name: str, count: bo
 
 
 def array_correct_blocks(y_true: Labels, y_pred: Labels) -> Iterator[CorrectBlock]:
-    """Which labels are right, block by block: see `choral._kernels.pairs.correct_blocks`."""
+    """Which labels are right, block by block: see `choral.rows.pairs.correct_blocks`."""
     for _, true, pred, is_hard in _checked_blocks(y_true, y_pred, "y_pred"):
         yield CorrectBlock(true, ~_differ(true, pred) if is_hard else 1 - _errors(true, pred), is_hard)
 
@@ -57,7 +57,7 @@ def array_row_sums(matrix: Array) -> Iterator[Array]:
 
 
 def _checked_blocks(y_true: Labels, y_pred: Labels, pred_name: str) -> Iterator[PairBlock]:
-    like = foreign_one(y_true, y_pred)
+    like = first_foreign(y_true, y_pred)
     for rows in _row_slices(y_true.shape):
         true, pred = _on_device(y_true, rows, like), _on_device(y_pred, rows, like)
         true_fine, pred_fine, is_hard = _flags(true, pred)

@@ -6,18 +6,18 @@ block by block, by whoever walks the rows.
 
 from typing import Any
 
-from choral._kernels.arrays import (
+from choral._array_api import (
     Array,
     as_real,
     device_of,
-    foreign_one,
+    first_foreign,
     is_foreign,
     namespace_of,
+    read_in_place,
     refuse_sparse,
     to_device,
     to_device_of,
     to_host,
-    where_it_lies,
     xp_of,
 )
 from choral._validation import (
@@ -37,8 +37,8 @@ def check_pair(y_true: Any, y_pred: Any) -> tuple[Labels, Labels]:
         return check_labels(y_true, y_pred)
     if is_foreign(y_true) and is_foreign(y_pred) and device_of(y_true) != device_of(y_pred):
         raise ValueError(f"y_true and y_pred must be on one device; got {device_of(y_true)} and {device_of(y_pred)}.")
-    true, pred = where_it_lies(y_true), where_it_lies(y_pred)
-    if foreign_one(true, pred) is None:
+    true, pred = read_in_place(y_true), read_in_place(y_pred)
+    if first_foreign(true, pred) is None:
         return check_labels(true, pred)
     true, pred = _check_matrix("y_true", true), _check_matrix("y_pred", pred)
     check_same_shape(true, pred, "y_pred")
@@ -49,7 +49,7 @@ def check_row_weights(sample_weight: Any, matrices: tuple[Labels, Labels]) -> An
     """Weights as `check_sample_weight` has them, where the matrices of `check_pair` are."""
     if sample_weight is None:
         return None
-    weights, n_rows, like = where_it_lies(sample_weight), matrices[0].shape[0], foreign_one(*matrices)
+    weights, n_rows, like = read_in_place(sample_weight), matrices[0].shape[0], first_foreign(*matrices)
     if like is not None and is_foreign(weights):
         namespace_of(like, weights)  # refuses two libraries
         if _are_fine(weights, n_rows):

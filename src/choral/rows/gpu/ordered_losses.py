@@ -10,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-from choral._kernels.gpu.sorting import (
+from choral.rows.gpu.sorting import (
     Tile,
     as_keys,
     as_numbers,
