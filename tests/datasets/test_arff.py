@@ -469,6 +469,10 @@ def test_other_arguments_of_the_wrong_kind(write):
             "line 1: -C must be followed by a number of labels; got 'x'.",
         ),
         (
+            header("numeric", relation=f"'r: -C {'9' * 5000}'") + "1,1",
+            "line 1: -C must be followed by a number of labels; got '9{40}...'.",
+        ),
+        (
             header("string") + "x,1",
             "line 2, attribute 'a0': expected a numeric or nominal feature; got string .ignore=",
         ),

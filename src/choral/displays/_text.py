@@ -14,6 +14,8 @@ from choral.displays import _style as style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
 OUR_LABEL = "names of curves"  # the label of artists by which we find the texts that we wrote
@@ -165,15 +167,20 @@ def write_legend(ax: "Axes", lines: Sequence["Line2D"], names: Sequence[str], *,
     below = style.has_layout_engine(ax)
     short, n_columns = _arrange_below(ax, names) if below else (_shorten_to_width(ax, names, MAX_WIDTH_INSIDE), 1)
     place = {"ncols": n_columns, **_place_below(ax)} if below else INSIDE
-    # Names are set later: here, matplotlib would leave out names that start with _.
-    legend = ax.legend(lines, ["name"] * len(names), **LEGEND_LOOK, **place)
+    legend = new_legend(ax, lines, short, **LEGEND_LOOK, **place)
     legend.set_label(OUR_LABEL)
-    for text, name in zip(legend.get_texts(), short, strict=True):
-        text.set_parse_math(False)
-        text.set_text(name)
     if grow:
         figure = ax.figure.figure
         figure.set_figheight(figure.get_figheight() + legend.get_window_extent().height / figure.dpi)
+
+
+def new_legend(parent: "Axes | Figure", handles: Sequence["Line2D"], names: Sequence[str], **look: Any) -> "Legend":
+    """A legend of axes or of a figure in which names may start with _ or hold dollar signs."""
+    legend = parent.legend(handles, ["name"] * len(names), **look)  # names that start with _ would be left out here
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)
+    return legend
 
 
 def legend_height(ax: "Axes", names: Sequence[str]) -> float:

@@ -9,7 +9,7 @@ from choral._optional import require
 from choral.curves import PairwiseCurve
 from choral.displays import _style as style
 from choral.displays._pairs import check_pairs, draw_pair, highest_loss, mark_keys, pair_look
-from choral.displays._text import LEGEND_LOOK, label_axis, shorten
+from choral.displays._text import LEGEND_LOOK, label_axis, new_legend, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,8 @@ MIN_WIDTH = 3.3  # of a figure: a column of text
 MARGIN = 0.6  # for names and ticks, on two sides
 FULL_PANEL = 2.8  # inches: on squares of this size, lines and marks would be as large as in a `PairwiseDisplay`
 SCALES = (0.5, 0.7)  # smallest and largest size of lines and marks
-MAX_COLUMNS = 6  # of a legend
+LOOK = {**LEGEND_LOOK, "frameon": False, "title_fontsize": style.SMALL, "alignment": "left"}  # of the legend
+MAX_COLUMNS = 6  # of the legend
 MAX_NAME_LENGTH = 28  # characters of the name of a data set
 
 
@@ -151,12 +152,12 @@ class PairGridDisplay:
         """Write the legend into the upper right corner if a triangle of pairs leaves it free, else below all."""
         handles, names = self._handles()
         title = f"{self._all_pairs()[0].curve_a.family} loss\nabove the diagonal,\nthe model named below is better"
-        legend = _new_legend(self.figure_, handles, names, title=title, ncols=1, loc="upper right")
+        legend = new_legend(self.figure_, handles, names, **LOOK, title=title, ncols=1, loc="upper right")
         style.apply_layout(next(iter(self.axes_.values())))
         taken: list[Any] = [ax.get_tightbbox() for ax in self.axes_.values()]
         if legend.get_window_extent().count_overlaps(taken):
             legend.remove()
-            legend = _new_legend_below(self.figure_, handles, names, title=title.replace(",\n", ", "))
+            legend = _write_legend_below(self.figure_, handles, names, title=title.replace(",\n", ", "))
             if grow:
                 height = legend.get_window_extent().height / self.figure_.dpi
                 self.figure_.set_figheight(self.figure_.get_figheight() + height)
@@ -194,20 +195,10 @@ def _name_axis(axis: Any, name: str) -> None:
     label_axis(axis, [shorten(name, max_length) for max_length in (32, 24, 18, 14, 10, 6)])
 
 
-def _new_legend(figure: "Figure", handles: list["Line2D"], names: list[str], **place: Any) -> "Legend":
-    # Names are set later: here, matplotlib would leave out names that start with _.
-    look = {**LEGEND_LOOK, "frameon": False, "title_fontsize": style.SMALL, "alignment": "left"}
-    legend = figure.legend(handles, ["name"] * len(names), **look, **place)
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_parse_math(False)
-        text.set_text(name)
-    return legend
-
-
-def _new_legend_below(figure: "Figure", handles: list["Line2D"], names: list[str], *, title: str) -> "Legend":
-    """A legend in as many columns as fit the width."""
+def _write_legend_below(figure: "Figure", handles: list["Line2D"], names: list[str], *, title: str) -> "Legend":
+    """A legend below all squares, in as many columns as fit the width."""
     for ncols in range(MAX_COLUMNS, 0, -1):
-        legend = _new_legend(figure, handles, names, title=title, ncols=ncols, loc="outside lower center")
+        legend = new_legend(figure, handles, names, **LOOK, title=title, ncols=ncols, loc="outside lower center")
         if legend.get_window_extent().width <= figure.bbox.width or ncols == 1:
             break
         legend.remove()

@@ -107,13 +107,7 @@ class PairwiseDisplay(PairTable):
             self._write_legend(ax, grow=own_figure)
         style.apply_layout(ax)
         self._label_axes(ax)  # again, in words that fit the final size of the axes
-        notes = _Notes(ax)
-        if not self.data_names:
-            _write_notes_of(notes, self.pairs[0], self.lines_[0].get_color())
-        for name, side in zip(self.names, ("above", "below"), strict=True):
-            texts = [f"{side}:\n{shorten(name, 24)} better"]
-            texts += [f"{shorten(name, max_length)}\nbetter" for max_length in (24, 14)]
-            notes.write_in_corner(texts, style.GREY, upper_left=side == "above")
+        self._write_notes(ax)
         return self
 
     def _label_axes(self, ax: "Axes") -> None:
@@ -131,21 +125,30 @@ class PairwiseDisplay(PairTable):
         keys = mark_keys(self.pairs, crossing=f"crossing at {symbol}")
         write_legend(ax, [*self.lines_, *keys.values()], [*names, *keys], grow=grow)
 
+    def _write_notes(self, ax: "Axes") -> None:
+        """Say which model is better on which side of the diagonal; name the ends and crossings of a single line."""
+        notes = _Notes(ax)
+        if not self.data_names:
+            _name_ends_and_crossings(notes, self.pairs[0], self.lines_[0].get_color())
+        for name, side in zip(self.names, ("above", "below"), strict=True):
+            texts = [f"{side}:\n{shorten(name, 24)} better"]
+            texts += [f"{shorten(name, max_length)}\nbetter" for max_length in (24, 14)]
+            notes.write_in_corner(texts, style.GREY, upper_left=side == "above")
 
-def _crossing_name(pair: PairwiseCurve, parameter: float) -> str:
+
+def _crossing_text(pair: PairwiseCurve, parameter: float) -> str:
     return f"> {pair.parameters[-2]:g}" if np.isinf(parameter) else f"= {parameter:.3g}"
 
 
 def _name_with_crossings(name: str, pair: PairwiseCurve) -> str:
     name = to_one_line(name)
-    crossings = [_crossing_name(pair, parameter).removeprefix("= ") for parameter in pair.crossings()]
+    crossings = [_crossing_text(pair, parameter).removeprefix("= ") for parameter in pair.crossings()]
     return f"{name} \N{MULTIPLICATION SIGN} {', '.join(crossings)}" if crossings else name
 
 
-def _write_notes_of(notes: "_Notes", pair: PairwiseCurve, colour: Any) -> None:
-    """Write notes beside the ends and the crossings of a single line."""
+def _name_ends_and_crossings(notes: "_Notes", pair: PairwiseCurve, colour: Any) -> None:
     for parameter, loss in crossing_points(pair):
-        notes.write_beside((loss, loss), f"{SYMBOLS[pair.curve_a.family]} {_crossing_name(pair, parameter)}", "black")
+        notes.write_beside((loss, loss), f"{SYMBOLS[pair.curve_a.family]} {_crossing_text(pair, parameter)}", "black")
     x, y = pair.curve_a.losses, pair.curve_b.losses
     for index, name in zip((0, -1), end_names(pair), strict=True):
         notes.write_beside((float(x[index]), float(y[index])), name, colour)

@@ -41,7 +41,7 @@ class RatioDisplay(PairTable):
     """Loss of the second model divided by loss of the first: a line for each data set, from Hamming to subset 0/1.
 
     Above 1 the first model is better, below it the second. The x axis is that of `LossCurve`, (k - 1) / (K - 1) or
-    log(alpha) / log(1000), so that data sets with different numbers of labels go together.
+    log(alpha) / log(1000), so that data sets with different numbers of labels share it.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ class RatioDisplay(PairTable):
     def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "RatioDisplay":
         """Draw the lines, with a cross where the better model changes.
 
-        Where one of two losses is 0 there is no ratio to draw: the line has a gap, and a triangle at the upper or the
-        lower edge says which way it left.
+        If one of two losses is 0, the line has a gap, and there is a triangle in its place: at the upper edge for an
+        infinite ratio, at the lower edge for 0.
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from choral._typing import FloatArray, IntArray
 from choral._validation import check_array, refuse_where
-from choral.measures.base import ROUNDING
+from choral.measures.forms import ROUNDING
 from choral.stats.significance import Significance, holm
 
 NO_TEST = Significance(np.nan, np.nan)

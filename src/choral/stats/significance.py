@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from choral._typing import FloatArray
 from choral._validation import check_array, refuse_where
-from choral.measures.base import ROUNDING
+from choral.measures.forms import ROUNDING
 
 
 class Significance(NamedTuple):
