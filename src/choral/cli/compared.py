@@ -42,7 +42,7 @@ def read_parts(
         show(0, 1, "connecting to the cluster")
     with nullcontext() if dask is None else _connect(dask) as client:
         total = summarise_parts(parts, options, client=client, check=check, progress=show)
-    return Compared(partial(evaluate_summaries, total.profiles, total.joint), total.labels, total.why_no_joint)
+    return Compared(partial(evaluate_summaries, total.models), total.labels, total.models.why_no_joint)
 
 
 def _connect(address: str) -> AbstractContextManager[Any]:

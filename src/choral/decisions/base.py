@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from choral._validation import check_array, check_matrix
 from choral.decisions.ties import TOLERANCE
 from choral.measures import Measure, RelevanceMeasure
-from choral.rows.blocks import check_binary
-from choral.rows.pairs import row_slices
+from choral.rows.blocks import check_binary, row_slices
 
 AnyMeasure = Measure | RelevanceMeasure
 

@@ -11,18 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from choral._optional import require
-from choral.evaluation.evaluating import no_labels, prepare
+from choral.evaluation.evaluating import ModelSummary, Progress, ignore_progress, summarise_models
 from choral.evaluation.result import BASELINE
-from choral.evaluation.rows import Progress, tell_nobody
 from choral.label_files import ComparedPaths, LabelTable, match_names, read_compared, read_labels
 from choral.label_files.wording import counted, quoted
-from choral.profiles import ErrorProfile
-from choral.profiles.joint_errors import JointErrors
-from choral.profiles.several import warn_if_mixed
-from choral.rows.pairs import is_hard
+from choral.profiles import warn_if_mixed
+from choral.rows import open_rows
 
 Summarise = Callable[[ComparedPaths], "PartSummary"]
-MOST_GROUPS = 1 << 17  # of rows alike: more would take a bootstrap minutes, and travel as megabytes
 
 
 @dataclass(frozen=True)
@@ -53,52 +49,31 @@ class PartSummary:
 
     Attributes
     ----------
-    profiles : dict from name to ErrorProfile
-        Models in the order given, then the baseline.
-    joint : JointErrors or None
-        Of all profiles together; None unless all are hard and their combinations few, and where nobody needs them.
+    models : ModelSummary
     had_scores : dict from name to set of bool
-        Of each model, whether files held scores before any threshold: both, if only some did.
+        Of each model, whether a threshold made scores of a file hard: both, if only of some.
     labels : tuple of str, or None
     source : str
         The first part, for messages.
     """
 
-    profiles: dict[str, ErrorProfile]
-    joint: JointErrors | None
+    models: ModelSummary
     had_scores: dict[str, set[bool]]
     labels: tuple[str, ...] | None
     source: str
 
     def __add__(self, other: "PartSummary") -> "PartSummary":
-        expected, got = (summary.profiles[BASELINE].n_labels for summary in (self, other))
+        expected, got = (part.models.profiles[BASELINE].n_labels for part in (self, other))
         if self.labels is not None and other.labels is not None:
             match_names("labels", self.labels, other.labels, self.source, other.source)
         elif expected != got:
             raise ValueError(f"{other.source} has {counted(got, 'label')}, {self.source} has {expected}.")
         return PartSummary(
-            {name: profile + other.profiles[name] for name, profile in self.profiles.items()},
-            _add_few(self.joint, other.joint),
+            self.models + other.models,
             {name: kinds | other.had_scores[name] for name, kinds in self.had_scores.items()},
             self.labels if self.labels is not None else other.labels,
             self.source,
         )
-
-    @property
-    def why_no_joint(self) -> str:
-        """Why joint errors are missing; empty where they are there."""
-        if self.joint is not None:
-            return ""
-        if not all(profile.is_hard for profile in self.profiles.values()):
-            return "of scores in parts only sums are kept, not the losses of rows that intervals are drawn from"
-        return f"the rows have more than {MOST_GROUPS} combinations of errors and weights"
-
-
-def _add_few(first: JointErrors | None, second: JointErrors | None) -> JointErrors | None:
-    if first is None or second is None:
-        return None
-    total = first + second
-    return total if len(total) <= MOST_GROUPS else None
 
 
 def summarise_parts(
@@ -107,7 +82,7 @@ def summarise_parts(
     *,
     client: Any = None,
     check: Callable[[int], object] = lambda n_labels: None,
-    progress: Progress = tell_nobody,
+    progress: Progress = ignore_progress,
 ) -> PartSummary:
     """Read all parts, one after another or on the workers of a Dask client, and add up what is found in them.
 
@@ -139,24 +114,30 @@ def summarise_parts(
         for done, so_far in enumerate(accumulate(summaries, add), start=1):
             total = so_far
             if done == 1:
-                check(total.profiles[BASELINE].n_labels)
+                check(total.models.profiles[BASELINE].n_labels)
             progress(done, len(parts), "reading parts")
     _check_total(total, options)
-    warn_if_mixed({name: profile for name, profile in total.profiles.items() if name != BASELINE})
+    warn_if_mixed({name: profile for name, profile in total.models.profiles.items() if name != BASELINE})
     return total
 
 
 def summarise_part(paths: ComparedPaths, options: PartOptions) -> PartSummary:
     """Read one part and keep what counts."""
     truth, predictions = options.read(paths)
-    had_scores = {name: {not is_hard(matrix)} for name, matrix in predictions.items()}
-    matrices = {name: prepare(truth.values, matrix, options.threshold, name) for name, matrix in predictions.items()}
-    matrices[BASELINE] = no_labels(truth.values)
-    profiles = {name: ErrorProfile.from_checked(truth.values, m, truth.weights) for name, m in matrices.items()}
-    joint = None
-    if options.bootstrap and all(profile.is_hard for profile in profiles.values()):
-        joint = JointErrors.from_checked(truth.values, matrices.values(), truth.weights)
-    return PartSummary(profiles, joint, had_scores, truth.labels, truth.source)
+    models = {
+        name: open_rows(
+            truth.values,
+            matrix,
+            sample_weight=truth.weights,
+            threshold=options.threshold,
+            pred_name=name,
+            allow_no_weight=True,
+        )
+        for name, matrix in predictions.items()
+    }
+    summary = summarise_models(list(models.values()), list(models), joint=options.bootstrap)
+    had_scores = {name: {rows.had_scores} for name, rows in models.items()}
+    return PartSummary(summary, had_scores, truth.labels, truth.source)
 
 
 def _here(summarise: Summarise, parts: list[ComparedPaths]) -> Generator[PartSummary]:
@@ -183,7 +164,7 @@ def _on_workers(client: Any, summarise: Summarise, parts: list[ComparedPaths]) -
 def _check_total(total: PartSummary, options: PartOptions) -> None:
     """Refuse what no single part could be refused for."""
     folder = Path(total.source).parent
-    if not total.profiles[BASELINE].total_weight:
+    if not total.models.profiles[BASELINE].total_weight:
         column = quoted(options.weight_column or "")
         raise ValueError(f"{folder}, column {column}: all weights are 0; expected one above 0.")
     if options.threshold is not None and not 0 < options.threshold <= 1:  # within, labels stay what they are

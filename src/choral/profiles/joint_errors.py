@@ -1,14 +1,14 @@
 """Rows by their numbers of wrong labels under several models at once: what a paired bootstrap of hard labels needs."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from choral._validation import Labels
-from choral.rows.pairs import error_blocks
+from choral._array_api import is_foreign, to_host
+from choral.rows import Rows
 
-MOST_CODES = 1 << 62  # that an integer tells apart
+MAX_CODES = 1 << 62  # that an integer tells apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,8 @@ class JointErrors:
     Examples
     --------
     >>> y_true = np.array([[1, 0], [0, 1], [1, 1]])
-    >>> batch = JointErrors.from_checked(y_true, [1 - y_true, np.ones((3, 2), dtype=int)], None)
+    >>> from choral.rows import open_rows
+    >>> batch = JointErrors.from_rows([open_rows(y_true, 1 - y_true), open_rows(y_true, np.ones((3, 2)))])
     >>> batch.wrong, batch.counts
     (array([[2, 0], [2, 1]]), array([1, 2]))
     >>> (batch + batch).counts
@@ -45,19 +46,20 @@ class JointErrors:
     n_observed: np.ndarray
 
     @classmethod
-    def from_checked(
-        cls,
-        true: Labels,
-        predictions: Iterable[Labels],
-        weights: np.ndarray | None,
-        n_observed: np.ndarray | None = None,
-    ) -> "JointErrors":
-        """The groups of rows of checked matrices of hard labels, all of them known unless their numbers are given."""
-        wrong = np.column_stack([_wrong_labels(true, pred) for pred in predictions])
-        n_rows = len(wrong)
-        weights = np.ones(n_rows) if weights is None else weights
-        n_observed = np.full(n_rows, true.shape[1]) if n_observed is None else n_observed
-        return _grouped(wrong, np.ones(n_rows, dtype=np.int64), weights, n_observed)
+    def from_rows(cls, models: Sequence[Rows]) -> "JointErrors":
+        """The groups of rows of several models with hard predictions for the same true labels."""
+        rows = cls.of_each_row(*models)
+        return _grouped(rows.wrong, rows.counts, rows.weights, rows.n_observed)
+
+    @classmethod
+    def of_each_row(cls, *models: Rows) -> "JointErrors":
+        """Likewise, but each row is a group of its own, in its place; rows of which nothing is known weigh nothing."""
+        columns = [_count_wrong_and_observed(rows) for rows in models]
+        n_observed = columns[0][1]
+        weights, counts = models[0].weights, np.ones(models[0].n_rows, dtype=np.int64)
+        weights = np.ones(counts.size) if weights is None else to_host(weights) if is_foreign(weights) else weights
+        wrong = np.column_stack([wrong for wrong, _ in columns])
+        return cls(wrong, counts, np.where(n_observed > 0, weights, 0.0), n_observed)
 
     def __add__(self, other: "JointErrors") -> "JointErrors":
         names = ("wrong", "counts", "weights", "n_observed")
@@ -68,8 +70,14 @@ class JointErrors:
         return len(self.counts)
 
 
-def _wrong_labels(true: Labels, pred: Labels) -> np.ndarray:
-    return np.concatenate([block.wrong for block in error_blocks(true, pred)])
+def _count_wrong_and_observed(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of wrong and of known labels of all rows."""
+    wrong, n_observed = [], []
+    for block in rows.error_blocks():
+        wrong.append(to_host(block.wrong) if is_foreign(block.wrong) else block.wrong)
+        known = np.full(len(wrong[-1]), rows.n_labels) if block.n_observed is None else block.n_observed
+        n_observed.append(to_host(known) if is_foreign(known) else known)
+    return np.concatenate(wrong), np.concatenate(n_observed)
 
 
 def _grouped(wrong: np.ndarray, counts: np.ndarray, weights: np.ndarray, n_observed: np.ndarray) -> JointErrors:
@@ -81,7 +89,7 @@ def _grouped(wrong: np.ndarray, counts: np.ndarray, weights: np.ndarray, n_obser
     codes, n_codes = np.zeros(len(wrong), dtype=np.int64), 1
     for key in keys:
         n_values = int(key.max()) + 1
-        if n_codes * n_values > MOST_CODES:  # no more codes than there are rows
+        if n_codes * n_values > MAX_CODES:  # no more codes than there are rows
             codes = np.unique(codes, return_inverse=True)[1]
             n_codes = len(wrong)
         codes, n_codes = codes * n_values + key, n_codes * n_values

@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from choral._typing import FloatArray, IntArray, LabelMatrix
 from choral._validation import Labels, check_matrix, refuse_entry_where
 from choral.decisions.label_weights import distinct_rows
-from choral.rows.blocks import all_binary, check_binary
-from choral.rows.pairs import row_slices
+from choral.rows.blocks import all_binary, check_binary, row_slices
 from choral.stats.pair_dependence import cramers_v, mutual_information
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from choral.measures.families import Family, get_family
-from choral.row_losses import row_losses
-from choral.rows.pairs import row_slices
+from choral.profiles import row_losses
+from choral.rows import open_rows
+from choral.rows.blocks import row_slices
 from choral.stats import WeightedLosses, bootstrap_means
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def _row_blocks(results: "Results", dataset: str, family: str) -> Iterator[Weigh
     for block in row_slices((len(Y), max(results.n_bootstrap, len(runs) * most)), itemsize=1):
         of_learners = []
         for learner, of_learner in runs.items():
-            losses_of = _losses_by_errors if learner in results.each_loss else row_losses
+            losses_of = _losses_by_errors if learner in results.each_loss else _losses_of_labels
             losses = [losses_of(Y[block], run[block], get_family(family), parameters) for run in of_learner]
             of_learners.append(np.mean(losses, axis=0))
         n_rows = len(of_learners[0])
@@ -50,6 +51,10 @@ def _runs(results: "Results", dataset: str, learner: str, family: str) -> list[n
         run = runs.setdefault((cell.seed, cell.repeat), np.zeros((len(Y), found.shape[1]), dtype=found.dtype))
         run[test] = found
     return list(runs.values())
+
+
+def _losses_of_labels(true: np.ndarray, pred: np.ndarray, family: Family, parameters: np.ndarray) -> np.ndarray:
+    return row_losses(open_rows(true, pred), family, parameters)
 
 
 def _losses_by_errors(true: np.ndarray, wrong: np.ndarray, family: Family, parameters: np.ndarray) -> np.ndarray:

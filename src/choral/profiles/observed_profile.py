@@ -1,20 +1,21 @@
 """The small summary of predictions where some true labels are missing: rows by labels observed and labels wrong."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from choral._validation import Labels, check_count, check_sample_weight
-from choral.measures import BinomialMeasure, CountingMeasure
+from choral._typing import LabelMatrix, RowWeights
+from choral._validation import check_count
+from choral.measures import ByCount, Measure, check_measure
 from choral.measures.families import get_family
-from choral.profiles.base import Profile
-from choral.profiles.error_profile import ErrorProfile
-from choral.profiles.grouping import totals_by_observed
-from choral.profiles.observing import Mask, check_observed
+from choral.profiles.error_profile import ErrorProfile, Profile
+from choral.profiles.totals import total_errors
+from choral.rows import Rows, add_up, open_rows
 
-MeasureOf = Callable[[int], CountingMeasure]
+MeasureOf = Callable[[int], Measure]
 
 
 class ObservedProfile(Profile):
@@ -62,40 +63,54 @@ class ObservedProfile(Profile):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_pred: Any, *, observed: Any = None, sample_weight: Any = None
+        cls,
+        y_true: LabelMatrix,
+        y_pred: LabelMatrix,
+        *,
+        observed: LabelMatrix | None = None,
+        sample_weight: RowWeights | None = None,
     ) -> "ObservedProfile":
         """The profile of predictions.
 
-        Works in blocks of rows as `ErrorProfile.from_predictions` does; two sparse matrices are copied once.
+        Works in blocks of rows as `ErrorProfile.from_predictions` does; two sparse matrices are copied once. On a
+        device, blocks of rows with missing labels are counted on the host.
 
         Parameters
         ----------
-        y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
             True labels, 0 or 1; nan (or None, or pandas' NA) where a label is missing. In a sparse matrix, what is not
             stored is 0, not missing.
-        y_pred : array-like or sparse matrix of shape (n_samples, n_labels)
+        y_pred : likewise
             Predicted labels, or scores in [0, 1]. Nobody looks at those of missing labels.
-        observed : array-like or sparse matrix of booleans of shape (n_samples, n_labels), optional
+        observed : likewise, of booleans, optional
             True where a label is known, unless it is nan.
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts.
         """
-        true, pred, mask = check_observed(y_true, y_pred, observed, "y_pred")
-        return cls.from_checked(true, pred, mask, check_sample_weight(sample_weight, true.shape[0]))
+        return cls.from_rows(open_rows(y_true, y_pred, observed=observed, sample_weight=sample_weight))
 
     @classmethod
-    def from_checked(
-        cls, y_true: Labels, y_pred: Labels, mask: Mask, weights: np.ndarray | None, pred_name: str = "y_pred"
-    ) -> "ObservedProfile":
-        """The profile of matrices, mask and weights that have passed `check_observed` and `check_sample_weight`."""
-        totals = totals_by_observed(y_true, y_pred, mask, weights, pred_name)
+    def from_rows(cls, rows: Rows) -> "ObservedProfile":
+        """The profile of rows, of which labels may be missing."""
+        return add_up([rows], cls._of_first)
+
+    @classmethod
+    def _of_first(cls, rows: Sequence[Rows]) -> "ObservedProfile":
+        totals = total_errors(rows[0])
         hard = all(group.is_hard for group in totals.values())
-        profile = cls(y_true.shape[1])
+        profile = cls(rows[0].n_labels)
         profile.n_unobserved = totals.pop(0).n_rows if 0 in totals else 0
-        profile._parts = {number: _part(totals[number].to_dict(hard=hard)) for number in sorted(totals)}
+        profile._parts = {number: ErrorProfile.from_totals(group, hard=hard) for number, group in totals.items()}
         return profile
 
-    def update(self, y_true: Any, y_pred: Any, *, observed: Any = None, sample_weight: Any = None) -> "ObservedProfile":
+    def update(
+        self,
+        y_true: LabelMatrix,
+        y_pred: LabelMatrix,
+        *,
+        observed: LabelMatrix | None = None,
+        sample_weight: RowWeights | None = None,
+    ) -> "ObservedProfile":
         """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing."""
         batch = ObservedProfile.from_predictions(y_true, y_pred, observed=observed, sample_weight=sample_weight)
         return self._take(batch)
@@ -108,6 +123,11 @@ class ObservedProfile(Profile):
             parts = [profile._parts[number] for profile in (self, other) if number in profile._parts]
             total._parts[number] = sum(parts, _empty(number, hard=hard))
         return total
+
+    def if_complete(self) -> "ErrorProfile | ObservedProfile":
+        """The `ErrorProfile` of the same rows where no label is missing, else the profile itself."""
+        complete = list(self._parts) == [self.n_labels] and not self.n_unobserved
+        return self._parts[self.n_labels] if complete else self
 
     def __repr__(self) -> str:
         kind = "hard" if self.is_hard else "soft"
@@ -144,12 +164,12 @@ class ObservedProfile(Profile):
         return table
 
     @np.errstate(under="ignore")
-    def loss(self, measure: CountingMeasure | MeasureOf) -> float:
+    def loss(self, measure: Measure | MeasureOf) -> float:
         """Mean loss under a counting measure on the observed labels of each row.
 
         Parameters
         ----------
-        measure : CountingMeasure, or callable (n_observed) -> CountingMeasure
+        measure : counting Measure, or callable (n_observed) -> Measure
             Measures with a formula live on any number of labels, BinomialMeasure(k) as BinomialMeasure(min(k, m)) on m
             of them. Others (a table of values, AtLeastMeasure(k) on fewer than k labels) do not: give a function that
             makes a measure for each number of observed labels.
@@ -161,20 +181,20 @@ class ObservedProfile(Profile):
         >>> profile.loss(lambda n_observed: AtLeastMeasure(min(2, n_observed)))
         1.0
         """
-        if isinstance(measure, BinomialMeasure):
-            measure.form(self.n_labels)
+        if isinstance(measure, Measure) and measure.min_labels > self.n_labels:
+            measure.form(self.n_labels)  # says why not, whatever is observed
         losses = [part.loss(self._on(measure, part.n_labels)) for part in self._weighty()]
         return min(float(self._shares() @ losses), 1.0)  # shares of all rows add up but for rounding
 
     @np.errstate(under="ignore")
-    def losses(self, family: str, parameters: Any = None) -> np.ndarray:
+    def losses(self, family: str, parameters: ArrayLike | None = None) -> np.ndarray:
         """Mean loss for every parameter of a family; the default grid for None."""
         of_family = get_family(family)
         grid = of_family.parameters(parameters, self.n_labels)
         losses = []
         for part in self._weighty():
-            fitting, places = np.unique(of_family.clip_parameters(grid, part.n_labels), return_inverse=True)
-            losses.append(part.losses(family, fitting)[places])
+            clipped, places = np.unique(of_family.clip_parameters(grid, part.n_labels), return_inverse=True)
+            losses.append(part.losses(family, clipped)[places])
         return np.minimum(self._shares() @ losses, 1)
 
     def to_dict(self) -> dict[str, Any]:
@@ -213,16 +233,17 @@ class ObservedProfile(Profile):
             )
         return parts
 
-    def _on(self, measure: CountingMeasure | MeasureOf, n_observed: int) -> CountingMeasure:
+    def _on(self, measure: Measure | MeasureOf, n_observed: int) -> Measure:
         """A measure on the observed labels of some rows."""
-        on_these = measure(n_observed) if callable(measure) else measure
-        if not isinstance(on_these, CountingMeasure):
+        on_these = measure if isinstance(measure, Measure) or not callable(measure) else measure(n_observed)
+        check_measure(on_these)
+        somewhere = on_these.n_labels or max(n_observed, on_these.min_labels)
+        if not isinstance(on_these.form(somewhere), ByCount):
             raise TypeError(
                 "an ObservedProfile serves counting measures only: it keeps how many observed labels were wrong, not "
                 f"which; got {on_these!r}."
             )
-        if isinstance(on_these, BinomialMeasure):
-            return BinomialMeasure(min(on_these.k, n_observed))
+        on_these = on_these.on_observed(n_observed)
         try:
             on_these.form(n_observed)
         except ValueError as error:

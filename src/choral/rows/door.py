@@ -1,0 +1,203 @@
+"""The one door for data: true labels and predictions of any kind in, rows out that are checked as they are walked.
+
+Shapes, kinds, names of columns and orders of rows are checked here, once, without a copy of the data. Values are
+checked block by block by whoever walks the rows anyway, while a block is in the cache: a second pass over the data
+would cost more than the losses themselves.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from choral._array_api import (
+    Array,
+    as_real,
+    device_of,
+    first_foreign,
+    is_foreign,
+    namespace_of,
+    read_in_place,
+    refuse_sparse,
+    to_device,
+    to_device_of,
+    to_host,
+    xp_of,
+)
+from choral._typing import LabelMatrix, RowWeights
+from choral._validation import LARGEST_WEIGHT, Labels, check_form, check_matrix, check_sample_weight
+from choral.rows.blocks import Rows, all_binary
+from choral.rows.dense import DenseRows
+from choral.rows.device import DeviceRows
+from choral.rows.frames import check_alignment, read_frame
+from choral.rows.sparse import SparseRows, drop_unknown, harden_sparse
+
+Summary = TypeVar("Summary")
+
+
+def open_rows(
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    *,
+    observed: LabelMatrix | None = None,
+    sample_weight: RowWeights | None = None,
+    threshold: float | None = None,
+    pred_name: str = "y_pred",
+    allow_missing: bool = True,
+    allow_no_weight: bool = False,
+) -> Rows:
+    """True labels and predictions of any kind, ready to be walked.
+
+    Parameters
+    ----------
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1; nan (or None, or pandas' NA) where a label is missing. In a sparse matrix, what is not
+        stored is 0, not missing.
+    y_pred : likewise
+        Predicted labels, or scores in [0, 1]. Nobody looks at those of missing labels.
+    observed : likewise, of booleans, optional
+        True where a label is known, unless it is nan.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts.
+    threshold : float, optional
+        Predict 1 where a score, of any range, is at least the threshold; labels stay as they are.
+    pred_name : str
+        How errors call the predictions.
+    allow_missing : bool
+        Whether labels may be missing.
+    allow_no_weight : bool
+        Whether all weights may be 0, as they may in a part of the data.
+    """
+    if _is_dask(y_true, y_pred, observed, sample_weight):
+        from choral.rows.dask_arrays import DaskRows  # dask is not needed otherwise
+
+        options = {"threshold": threshold, "pred_name": pred_name, "allow_missing": allow_missing}
+        return DaskRows(y_true, y_pred, observed, sample_weight, **options)
+    for name, other in ((pred_name, y_pred), ("observed", observed), ("sample_weight", sample_weight)):
+        check_alignment(y_true, other, name)
+    true, pred = _read_pair(y_true, y_pred, pred_name)
+    mask = None if observed is None else _read_mask(observed, true)
+    weights = check_row_weights(sample_weight, (true, pred), allow_none=allow_no_weight)
+    if sp.issparse(true) and sp.issparse(pred):
+        return _open_sparse(true, pred, mask, weights, threshold, pred_name, allow_missing)
+    kind = DenseRows if first_foreign(true, pred) is None else DeviceRows
+    options = {"pred_name": pred_name, "allow_missing": allow_missing}
+    rows = kind(true, pred, mask, weights, threshold=None, **options)
+    if threshold is None or rows.has_hard_predictions():
+        return rows
+    if sp.issparse(pred):
+        check_sparse_threshold(threshold)
+    rows = kind(true, pred, mask, weights, threshold=threshold, **options)
+    rows.had_scores = True
+    return rows
+
+
+def add_up(rows: Sequence[Rows], summarise: Callable[[Sequence[Rows]], Summary]) -> Summary:
+    """What ``summarise`` makes of several models' rows of the same truth; of dask arrays, the sum over their blocks."""
+    if any(some.is_lazy for some in rows):
+        from choral.rows.dask_arrays import add_up_blocks
+
+        return add_up_blocks(rows, summarise)
+    return summarise(rows)
+
+
+def _open_sparse(
+    true: Labels,
+    pred: Labels,
+    mask: Labels | None,
+    weights: np.ndarray | None,
+    threshold: float | None,
+    pred_name: str,
+    allow_missing: bool,
+) -> SparseRows:
+    n_observed = None
+    if allow_missing:
+        true, pred, n_observed = drop_unknown(true, pred, mask)
+    is_soft = threshold is not None and not all_binary(pred.data)
+    if is_soft:
+        pred = harden_sparse(pred_name, pred, check_sparse_threshold(threshold))
+    rows = SparseRows(true, pred, weights, n_observed, pred_name=pred_name)
+    rows.had_scores = is_soft
+    return rows
+
+
+def check_sparse_threshold(threshold: float) -> float:
+    """Refuse a threshold that absent entries would reach."""
+    if not threshold > 0:
+        raise ValueError(
+            f"a threshold for sparse scores must be above 0, the score of absent entries; got {threshold}."
+        )
+    return threshold
+
+
+def _read_pair(y_true: Any, y_pred: Any, pred_name: str) -> tuple[Labels, Labels]:
+    """Both of one shape: NumPy's or SciPy's, or at least one on a device."""
+    namespace_of(y_true, y_pred)  # two libraries are refused
+    if is_foreign(y_true) and is_foreign(y_pred) and device_of(y_true) != device_of(y_pred):
+        devices = f"{device_of(y_true)} and {device_of(y_pred)}"
+        raise ValueError(f"y_true and {pred_name} must be on one device; got {devices}.")
+    true, pred = read_matrix("y_true", y_true), read_matrix(pred_name, y_pred)
+    check_same_shape(true, pred, pred_name)
+    return true, pred
+
+
+def read_matrix(name: str, matrix: Any) -> Labels:
+    """A matrix where it lies: arrays in the memory of the host become NumPy's, without a copy, sparse ones CSR."""
+    matrix = read_in_place(read_frame(matrix))
+    if not is_foreign(matrix):
+        return check_matrix(name, matrix)
+    refuse_sparse(name, matrix)
+    check_form(name, matrix, is_numeric=_is_numeric(matrix))
+    return matrix
+
+
+def check_same_shape(y_true: Labels, y_pred: Labels, pred_name: str) -> None:
+    """Refuse matrices that differ in shape."""
+    if tuple(y_true.shape) != tuple(y_pred.shape):
+        raise ValueError(
+            f"y_true and {pred_name} must have the same shape (n_samples, n_labels); "
+            f"got {tuple(y_true.shape)} and {tuple(y_pred.shape)}."
+        )
+
+
+def _read_mask(observed: Any, true: Labels) -> Labels:
+    """A mask of the shape of the true labels, and where they are."""
+    mask = read_matrix("observed", observed)
+    check_same_shape(true, mask, "observed")
+    is_bool = xp_of(mask).isdtype(mask.dtype, "bool") if is_foreign(mask) else mask.dtype == bool
+    if not is_bool:
+        raise ValueError(f"observed must hold booleans, True where a label is known; got dtype {mask.dtype}.")
+    return to_host(mask) if is_foreign(mask) and not is_foreign(true) else mask
+
+
+def check_row_weights(sample_weight: Any, matrices: tuple[Labels, Labels], *, allow_none: bool = False) -> Any:
+    """Weights as `check_sample_weight` has them, where the matrices are."""
+    if sample_weight is None:
+        return None
+    weights, n_rows, like = read_in_place(sample_weight), matrices[0].shape[0], first_foreign(*matrices)
+    if like is not None and is_foreign(weights):
+        namespace_of(like, weights)  # refuses two libraries
+        if _are_fine(weights, n_rows):
+            return as_real(to_device(weights, like))
+    # NumPy's check says what is wrong, if anything is.
+    on_host = to_host(weights) if is_foreign(weights) else weights
+    checked: Any = check_sample_weight(on_host, n_rows, allow_none=allow_none)
+    return checked if like is None else to_device_of(checked, like)
+
+
+def _are_fine(weights: Array, n_rows: int) -> bool:
+    xp = xp_of(weights)
+    if tuple(weights.shape) != (n_rows,) or not _is_numeric(weights):
+        return False
+    weights = as_real(weights)
+    least, total = to_host(xp.stack([xp.min(weights), xp.sum(weights)])).tolist()
+    return least >= 0 and 0 < total <= LARGEST_WEIGHT  # nan fails both
+
+
+def _is_numeric(array: Array) -> bool:
+    return xp_of(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
+
+
+def _is_dask(*values: Any) -> bool:
+    return any(type(value).__module__.partition(".")[0] in ("dask", "dask_expr") for value in values)
