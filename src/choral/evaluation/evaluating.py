@@ -27,8 +27,7 @@ from choral.profiles import (
 from choral.rows import Rows, add_up, open_rows
 from choral.rows.blocks import row_slices
 from choral.scores import check_threshold
-from choral.stats import Rows as LossRows
-from choral.stats import bootstrap_band, bootstrap_means
+from choral.stats import WeightedLosses, bootstrap_band, bootstrap_means
 
 MAX_GROUPS = 1 << 17  # of rows alike: more would take a bootstrap minutes, and travel as megabytes
 
@@ -225,7 +224,7 @@ def evaluate_summaries(
 
 def _losses_of_groups(
     joint: JointErrors, n_labels: int, family: Family, grid: np.ndarray, n_bootstrap: int, progress: Progress
-) -> Iterator[LossRows]:
+) -> Iterator[WeightedLosses]:
     """Losses of every group of rows alike under every model and parameter, some groups at a time."""
     codes = joint.n_observed[:, np.newaxis] * (n_labels + 1) + joint.wrong
     seen, wrong = np.unique(codes, return_inverse=True)
@@ -234,7 +233,7 @@ def _losses_of_groups(
     wrong = wrong.reshape(len(joint), n_models)
     for block in row_slices((len(joint), max(n_bootstrap, n_models * len(grid))), itemsize=1):
         losses = [by_errors[errors] for errors in wrong[block].T]
-        yield LossRows(np.hstack(losses), joint.counts[block], joint.weights[block])
+        yield WeightedLosses(np.hstack(losses), joint.counts[block], joint.weights[block])
         progress(block.stop, len(joint), "bootstrap")
 
 
@@ -250,7 +249,7 @@ def _losses_by_errors(n_observed: np.ndarray, wrong: np.ndarray, family: Family,
 
 def _losses_of_rows(
     models: Sequence[Rows], family: Family, grid: np.ndarray, n_bootstrap: int, progress: Progress
-) -> Iterator[LossRows]:
+) -> Iterator[WeightedLosses]:
     """Losses of every row under every model and parameter, some rows at a time."""
     models = [*models, models[0].predicting_nothing()]
     n_rows = models[0].n_rows
@@ -258,7 +257,7 @@ def _losses_of_rows(
         parts = [rows.part(block) for rows in models]
         baseline = JointErrors.of_each_row(parts[-1])  # the weights of rows, 0 where nothing is known
         losses = [row_losses(part, family, grid) for part in parts]
-        yield LossRows(np.hstack(losses), baseline.counts, baseline.weights)
+        yield WeightedLosses(np.hstack(losses), baseline.counts, baseline.weights)
         progress(block.stop, n_rows, "bootstrap")
 
 
@@ -270,7 +269,7 @@ def _make_evaluation(
     profiles: Mapping[str, AnyProfile],
     family: str,
     grid: np.ndarray,
-    losses: Iterator[LossRows] | None,
+    losses: Iterator[WeightedLosses] | None,
     n_bootstrap: int,
     confidence: float,
     random_state: RandomState,

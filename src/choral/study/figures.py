@@ -18,7 +18,7 @@ from choral.displays import (
     PairwiseDisplay,
     RatioDisplay,
 )
-from choral.displays._labels import shortened
+from choral.displays._text import shorten
 from choral.evaluation import Progress
 from choral.stats import describe
 from choral.study._file_names import file_stems
@@ -228,7 +228,7 @@ def _settle(figure: "Figure") -> None:
 def _axes(size: tuple[float, float], title: str = "") -> "Axes":
     ax = _figure(size).subplots()
     if title:
-        ax.set_title(shortened(title, MOST_CHARACTERS), loc="left", fontsize="medium", parse_math=False)
+        ax.set_title(shorten(title, MOST_CHARACTERS), loc="left", fontsize="medium", parse_math=False)
     return ax
 
 

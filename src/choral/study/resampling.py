@@ -9,7 +9,7 @@ from choral.measures.families import Family, get_family
 from choral.profiles import row_losses
 from choral.rows import open_rows
 from choral.rows.blocks import row_slices
-from choral.stats import Rows, bootstrap_means
+from choral.stats import WeightedLosses, bootstrap_means
 
 if TYPE_CHECKING:
     from choral.study.results import Results
@@ -24,7 +24,7 @@ def bootstrap_losses(results: "Results", dataset: str, family: str) -> np.ndarra
     return bootstrap_means(blocks, results.n_bootstrap, np.random.default_rng(0)).reshape(shape)
 
 
-def _row_blocks(results: "Results", dataset: str, family: str) -> Iterator[Rows]:
+def _row_blocks(results: "Results", dataset: str, family: str) -> Iterator[WeightedLosses]:
     """Rows of a data set with their losses under each learner and parameter, averaged over repeats and seeds."""
     Y, _ = results.labels(dataset)
     parameters = results.parameters(dataset, family)
@@ -37,7 +37,7 @@ def _row_blocks(results: "Results", dataset: str, family: str) -> Iterator[Rows]
             losses = [losses_of(Y[block], run[block], get_family(family), parameters) for run in of_learner]
             of_learners.append(np.mean(losses, axis=0))
         n_rows = len(of_learners[0])
-        yield Rows(np.hstack(of_learners), np.ones(n_rows, dtype=np.int64), np.ones(n_rows))
+        yield WeightedLosses(np.hstack(of_learners), np.ones(n_rows, dtype=np.int64), np.ones(n_rows))
 
 
 def _runs(results: "Results", dataset: str, learner: str, family: str) -> list[np.ndarray]:

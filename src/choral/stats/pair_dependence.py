@@ -1,6 +1,6 @@
-r"""How much two labels have to do with each other, for all pairs at once: features are left out of account.
+r"""How much two labels depend on each other, for all pairs at once; features play no role.
 
-With :math:`p_{ab}` the share of instances with value a of one label and b of the other:
+With :math:`p_{ab}` the share of instances that have value a of one label and b of the other:
 
 .. math::
     V = \frac{|p_{11} - p_{1\cdot} p_{\cdot 1}|}{\sqrt{p_{1\cdot} p_{0\cdot} p_{\cdot 1} p_{\cdot 0}}},
@@ -10,9 +10,11 @@ With :math:`p_{ab}` the share of instances with value a of one label and b of th
 import numpy as np
 from scipy.special import rel_entr
 
+from choral._typing import FloatArray, IntArray
 
-def cramers_v(together: np.ndarray, n_rows: int) -> np.ndarray:
-    """Cramér's V of all pairs of labels: for two values each, the absolute value of their correlation, phi.
+
+def cramers_v(together: IntArray, n_rows: int) -> FloatArray:
+    """Cramér's V of all pairs of labels: for binary labels, the absolute value of their correlation, phi.
 
     Parameters
     ----------
@@ -37,7 +39,7 @@ def cramers_v(together: np.ndarray, n_rows: int) -> np.ndarray:
     return np.divide(covariances, scale, out=np.zeros_like(scale), where=scale > 0).clip(0, 1)
 
 
-def mutual_information(together: np.ndarray, n_rows: int) -> np.ndarray:
+def mutual_information(together: IntArray, n_rows: int) -> FloatArray:
     """Mutual information of all pairs of labels, in bits.
 
     Parameters
