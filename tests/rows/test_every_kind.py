@@ -97,7 +97,7 @@ def as_dtype(dtype, array):
 def as_frame(kind, array):
     frames = pytest.importorskip(kind)
     names = [f"label {i}" for i in range(array.shape[1])]
-    return frames.DataFrame({name: column for name, column in zip(names, array.T, strict=True)})
+    return frames.DataFrame(dict(zip(names, array.T, strict=True)))
 
 
 def as_nullable_frame(array):
