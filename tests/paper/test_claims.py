@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from choral import LossCurve, PairwiseCurve
+from choral.paper import judge_claims
 from choral.stats import compare_ranks
 from choral.study.answers import answer
-from choral.study.claims import judge_claims
-from choral.study.tables import PLACES
+from choral.study.comparisons import PLACES
 
 PCT_LP, BR_LP, RAKEL_2, RAKEL_5, LP_CC, FAMILIES = range(6)
 

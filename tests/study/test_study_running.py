@@ -22,9 +22,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import study_zoo as zoo
 from choral.learners import BinaryRelevance, LabelPowerset, PredictiveClusteringForest
+from choral.paper import Boomer
 from choral.study import Plan, Results, Split, StudyData, StudyLearner, run_study, running, worker
-from choral.study.boomer import Boomer
-from choral.study.cells import make_task, prepare
+from choral.study.preparing import make_task, prepare
 from choral.study.store import DamagedFile, Store
 
 PATIENCE = 90.0  # seconds until a test gives up: machines are noisy
@@ -295,11 +295,11 @@ def test_the_log_tells_for_how_many_losses_labels_were_predicted(anew):
 def test_a_study_of_before_there_were_learners_that_predict_anew(stored, tmp_path):
     folder = shutil.copytree(stored._store.folder, tmp_path / "study")
     study = json.loads((folder / "study.json").read_text())
-    for key in ("ours", "each_loss"):
+    for key in ("sections", "each_loss"):
         assert study.pop(key) == []
     (folder / "study.json").write_text(json.dumps(study))
     former = Results(folder)
-    assert (former.ours, former.each_loss) == ((), ())
+    assert (former.sections, former.each_loss) == ((), ())
     assert contents(former) == contents(stored)
 
 

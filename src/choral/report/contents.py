@@ -11,11 +11,10 @@ from choral import __version__
 from choral.curves import LossCurve, PairwiseCurve
 from choral.evaluation import Evaluation, plain_numbers
 from choral.stats import Band, RankComparison
+from choral.study import Results, Section
 from choral.study.answers import answer
-from choral.study.claims import judge_claims
-from choral.study.published import compare_with_published
-from choral.study.results import PairDifference, Results
-from choral.study.tables import PLACES, slope_and_area
+from choral.study.comparisons import PLACES, PairDifference
+from choral.study.tables import slope_and_area
 
 DIGITS = 6  # of intervals; losses are given in full
 PLACES_ACROSS = 11  # on the axis from Hamming to subset 0/1
@@ -34,8 +33,7 @@ def study_contents(results: Results) -> dict[str, Any]:
         "families": list(results.families),
         "datasets": [_dataset(results, name) for name in results.datasets],
         "across": _across(results),
-        "claims": [claim._asdict() for claim in judge_claims(results)] if results.study["claims"] else None,
-        "published": _published(results) if results.study["published"] else None,
+        "sections": [_section(section) for section in results.sections],
         "failures": [
             {
                 "dataset": failure.dataset,
@@ -76,8 +74,7 @@ def evaluation_contents(
             }
         ],
         "across": None,
-        "claims": None,
-        "published": None,
+        "sections": [],
         "failures": [],
         "notes": _notes(first.confidence, 0 if first.samples is None else len(first.samples)),
         "plan": None,
@@ -174,20 +171,9 @@ def _ranks(family: str, x: float, comparison: RankComparison | None) -> dict[str
     }
 
 
-def _published(results: Results) -> list[dict[str, Any]]:
-    return [
-        {
-            "dataset": comparison.dataset,
-            "learner": comparison.learner,
-            "folds": comparison.n_folds,
-            "ours_hamming": comparison.hamming,
-            "published_hamming": comparison.published_hamming,
-            "ours_subset": comparison.subset,
-            "published_subset": comparison.published_subset,
-            "distance": comparison.distance,
-        }
-        for comparison in compare_with_published(results)
-    ]
+def _section(section: Section) -> dict[str, Any]:
+    """What is shown of a section; its full tables are files of their own."""
+    return {key: value for key, value in section.to_dict().items() if key != "tables"}
 
 
 def _notes(confidence: float, n_bootstrap: int) -> list[str]:

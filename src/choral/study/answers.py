@@ -2,21 +2,19 @@
 
 from collections import Counter
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from choral.measures.base import ROUNDING
 from choral.stats import RankComparison, rank_losses
-from choral.study.tables import PLACES, place_in_words, winners_along
+from choral.study.comparisons import PLACES, place_in_words
+from choral.study.results import Results
+from choral.study.tables import winners_along
 
-if TYPE_CHECKING:
-    from choral.study.results import Results
-
-MOST_NAMED = 6
+MAX_NAMED = 6
 
 
-def answer(results: "Results") -> list[str]:
+def answer(results: Results) -> list[str]:
     """A few sentences, the most important first."""
     family = results.families[0]
     judged = [dataset for dataset in results.datasets if len(results.rivals(dataset, family)) > 1]
@@ -36,13 +34,13 @@ def answer(results: "Results") -> list[str]:
     return sentences + _left_out(results)
 
 
-def _are_alike(results: "Results", dataset: str, family: str) -> bool:
+def _are_alike(results: Results, dataset: str, family: str) -> bool:
     return all(
         set(winners) == set(results.rivals(dataset, family)) for winners in winners_along(results, dataset, family)
     )
 
 
-def _headline(results: "Results", family: str, judged: list[str]) -> str:
+def _headline(results: Results, family: str, judged: list[str]) -> str:
     """The best learner at each place in a few words."""
     words = {"Hamming": "Hamming loss", "middle": "halfway"}
     words["subset 0/1"] = "subset 0/1 loss" if family == "binomial" else "alpha = 1000"
@@ -59,7 +57,7 @@ def _headline(results: "Results", family: str, judged: list[str]) -> str:
     return f"{', '.join(parts)}."
 
 
-def _best_on_average(results: "Results", family: str, place: str, judged: list[str]) -> list[str]:
+def _best_on_average(results: Results, family: str, place: str, judged: list[str]) -> list[str]:
     """By mean rank where ranks compare, else those that win on most data sets; all that are equal."""
     x = results.places(family)[place]
     comparison = results.ranks_or_none(family, x)
@@ -70,17 +68,17 @@ def _best_on_average(results: "Results", family: str, place: str, judged: list[s
     return [name for name, rank in zip(comparison.names, ranks, strict=True) if rank <= ranks.min() + ROUNDING]
 
 
-def _wins(results: "Results", family: str, x: float, datasets: list[str]) -> Counter[str]:
+def _wins(results: Results, family: str, x: float, datasets: list[str]) -> Counter[str]:
     """On how many data sets each learner is best."""
     return Counter(name for dataset in datasets for name in _best_at(results, dataset, family, x))
 
 
-def _best_at(results: "Results", dataset: str, family: str, x: float) -> list[str]:
+def _best_at(results: Results, dataset: str, family: str, x: float) -> list[str]:
     losses = {name: results.loss_at(dataset, name, family, x) for name in results.rivals(dataset, family)}
     return [name for name, loss in losses.items() if loss <= min(losses.values()) + ROUNDING]
 
 
-def _at_place(results: "Results", family: str, place: str, judged: list[str]) -> str:
+def _at_place(results: Results, family: str, place: str, judged: list[str]) -> str:
     """Who is best by a loss, and how surely."""
     x, loss = results.places(family)[place], place_in_words(family, place)
     comparison = results.ranks_or_none(family, x)
@@ -113,7 +111,7 @@ def _by_ranks(comparison: RankComparison, best: str) -> str:
     return _verdict("Nemenyi's test", [name for name in near if name != best], len(comparison.names))
 
 
-def _by_folds(results: "Results", dataset: str, family: str, x: float, best: str) -> str:
+def _by_folds(results: Results, dataset: str, family: str, x: float, best: str) -> str:
     """The same on one data set: by the test along the curve, at the parameter next to the place."""
     positions = results.curve(dataset, best, family).x
     index = int(np.abs(positions - x).argmin())
@@ -134,7 +132,7 @@ def _verdict(test: str, near: list[str], n_learners: int) -> str:
     return f"; by {test} {_listed(near)} may be as good, the others are worse"
 
 
-def _not_shown(results: "Results", family: str) -> list[str]:
+def _not_shown(results: Results, family: str) -> list[str]:
     """By which losses it may be chance that three or more learners differ."""
     found = {place: results.ranks_or_none(family, x) for place, x in results.places(family).items()}
     doubtful = [
@@ -149,7 +147,7 @@ def _not_shown(results: "Results", family: str) -> list[str]:
     return [f"By {_listed(doubtful)} that may be chance: Friedman's test does not show that learners differ."]
 
 
-def _changes(results: "Results", family: str, judged: list[str]) -> str:
+def _changes(results: Results, family: str, judged: list[str]) -> str:
     """On how many data sets the winner depends on the loss."""
     changing = []
     for dataset in judged:
@@ -167,7 +165,7 @@ def _changes(results: "Results", family: str, judged: list[str]) -> str:
     )
 
 
-def _flattest(results: "Results", family: str) -> list[str]:
+def _flattest(results: Results, family: str) -> list[str]:
     """Who loses least when labels have to be right together: by the mean rank of the slopes over data sets."""
     if len(results.places(family)) < 3 or len(results.complete_datasets) < 2:
         return []
@@ -186,7 +184,7 @@ def _flattest(results: "Results", family: str) -> list[str]:
     ]
 
 
-def _baseline(results: "Results", family: str) -> list[str]:
+def _baseline(results: Results, family: str) -> list[str]:
     """Who does not beat the baseline somewhere."""
     name = results.baseline
     finished = [dataset for dataset in results.datasets if name in results.finished(dataset)]
@@ -205,7 +203,7 @@ def _baseline(results: "Results", family: str) -> list[str]:
     return [f"Not better than the baseline ({name}) at some parameter: {_listed(_some(behind))}."]
 
 
-def _left_out(results: "Results") -> list[str]:
+def _left_out(results: Results) -> list[str]:
     """Learners that have not finished."""
     missing = [
         f"{learner} on {dataset}"
@@ -217,7 +215,7 @@ def _left_out(results: "Results") -> list[str]:
 
 
 def _some(names: list[str]) -> list[str]:
-    return names if len(names) <= MOST_NAMED else [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"]
+    return names if len(names) <= MAX_NAMED else [*names[:MAX_NAMED], f"{len(names) - MAX_NAMED} more"]
 
 
 def _are(names: list[str]) -> str:

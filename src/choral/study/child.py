@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,26 +23,10 @@ from choral.decisions import bayes_curve
 from choral.decisions.base import Distribution
 from choral.profiles import ErrorProfile
 from choral.scores import harden, stack_proba
-from choral.study.cells import Task
+from choral.study.cells import Outcome, Task
 
-MOST_WARNINGS = 5
+MAX_WARNINGS = 5
 IDLE_SECONDS = 300.0  # then the process ends: nobody may be left who would tell it to
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What came of a cell: predictions of its test rows with what is known about them, or the reason why not.
-
-    Predictions are of shape (n_rows, n_labels), or (n_parameters, n_rows, n_labels) where each loss has its own: first
-    for the parameters of one family, then for those of the next.
-    """
-
-    predictions: np.ndarray | None = None  # uint8, or float32 for scores
-    profiles: tuple[dict[str, Any], ...] = ()  # one, or one for each parameter
-    seconds: float = 0.0
-    warnings: tuple[str, ...] = ()
-    reason: str | None = None
-    details: str = ""
 
 
 def run(task: Task, X: Any, Y: np.ndarray) -> Outcome:
@@ -60,7 +44,7 @@ def run(task: Task, X: Any, Y: np.ndarray) -> Outcome:
         else:
             outcome = Outcome(predictions, profiles)
     messages = dict.fromkeys(f"{warning.category.__name__}: {warning.message}" for warning in caught)
-    return replace(outcome, seconds=time.perf_counter() - start, warnings=tuple(messages)[:MOST_WARNINGS])
+    return replace(outcome, seconds=time.perf_counter() - start, warnings=tuple(messages)[:MAX_WARNINGS])
 
 
 def _predict(task: Task, X: Any, Y: np.ndarray) -> np.ndarray:

@@ -1,8 +1,12 @@
 """All figures of a study as files: curves, pairs of learners, ranks, and how labels depend on each other."""
 
 import os
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,22 +25,22 @@ from choral.displays import (
 from choral.displays._labels import shortened
 from choral.evaluation import Progress
 from choral.stats import describe
-from choral.study._file_names import file_stems
-from choral.study.tables import place_in_words
+from choral.study.comparisons import place_in_words
+from choral.study.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
-    from choral.study.results import Results
-
 FORMATS: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}  # metadata
 DPI = 200  # of images made of pixels
 # Names are no LaTeX; a figure that is laid out is not laid out again, whatever the user's settings.
 SETTINGS = {"text.usetex": False, "figure.autolayout": False, "figure.constrained_layout.use": False}
 CURVES, PAIR, DEPENDENCE = (4.8, 3.2), (4.0, 4.0), (6.4, 5.2)  # inches
-MOST_CHARACTERS = 52  # of a title
+MAX_CHARACTERS = 52  # of a title
+MAX_BYTES = 60  # of one name; a file name has room for 255
+JOINT = "--"  # between names: within a name there is at most one hyphen in a row
 FOLDERS = ("curves", "pairs", "ratios", "pages", "ranks", "dependence")
 
 Pairs = dict[tuple[str, str], dict[str, PairwiseCurve]]
@@ -51,7 +55,7 @@ class Drawing(NamedTuple):
 
 
 def write_figures(
-    results: "Results",
+    results: Results,
     folder: str | os.PathLike[str],
     *,
     formats: Iterable[str] = ("png", "svg"),
@@ -140,13 +144,13 @@ def _save(figure: "Figure", place: Path, formats: tuple[str, ...]) -> list[Path]
     return paths
 
 
-def _curves(results: "Results") -> Iterator[Drawing]:
+def _curves(results: Results) -> Iterator[Drawing]:
     for dataset in results.datasets:
         for family in results.families:
             yield Drawing("curves", (dataset, family), partial(_draw_curves, results, dataset, family))
 
 
-def _draw_curves(results: "Results", dataset: str, family: str) -> "Figure | None":
+def _draw_curves(results: Results, dataset: str, family: str) -> "Figure | None":
     curves = results.curves(dataset, family)
     if not curves:
         return None
@@ -157,7 +161,7 @@ def _draw_curves(results: "Results", dataset: str, family: str) -> "Figure | Non
     return _with_legend(ax.figure.figure, ax.get_legend())
 
 
-def _all_pairs(results: "Results") -> Iterator[Drawing]:
+def _all_pairs(results: Results) -> Iterator[Drawing]:
     """Pairs, their ratios and pages, from the same table."""
     for family in results.families:
         found = {(a, b): results.pairs(a, b, family) for a, b in combinations(results.competitors, 2)}
@@ -186,13 +190,13 @@ def _draw_page(pairs: Pairs) -> "Figure":
     return _with_legend(display.figure_, display.legend_)
 
 
-def _ranks(results: "Results") -> Iterator[Drawing]:
+def _ranks(results: Results) -> Iterator[Drawing]:
     if "binomial" in results.families and len(results.competitors) > 2:
         for place, x in results.places("binomial").items():
             yield Drawing("ranks", ("binomial", place), partial(_draw_ranks, results, place, x))
 
 
-def _draw_ranks(results: "Results", place: str, x: float) -> "Figure | None":
+def _draw_ranks(results: Results, place: str, x: float) -> "Figure | None":
     comparison = results.ranks_or_none("binomial", x)
     if comparison is None:
         return None
@@ -201,12 +205,12 @@ def _draw_ranks(results: "Results", place: str, x: float) -> "Figure | None":
     return display.plot(axes).ax_.figure.figure
 
 
-def _dependence(results: "Results") -> Iterator[Drawing]:
+def _dependence(results: Results) -> Iterator[Drawing]:
     for dataset in results.datasets:
         yield Drawing("dependence", (dataset,), partial(_draw_dependence, results, dataset))
 
 
-def _draw_dependence(results: "Results", dataset: str) -> "Figure | None":
+def _draw_dependence(results: Results, dataset: str) -> "Figure | None":
     Y, label_names = results.labels(dataset)
     if len(label_names) < 2:
         return None
@@ -228,7 +232,7 @@ def _settle(figure: "Figure") -> None:
 def _axes(size: tuple[float, float], title: str = "") -> "Axes":
     ax = _figure(size).subplots()
     if title:
-        ax.set_title(shortened(title, MOST_CHARACTERS), loc="left", fontsize="medium", parse_math=False)
+        ax.set_title(shortened(title, MAX_CHARACTERS), loc="left", fontsize="medium", parse_math=False)
     return ax
 
 
@@ -238,3 +242,41 @@ def _with_legend(figure: "Figure", legend: "Legend | None") -> "Figure":
     if box is not None and box.y1 <= min(ax.bbox.y0 for ax in figure.axes):
         figure.set_figheight(figure.get_figheight() + box.height / figure.dpi)
     return figure
+
+
+def slug(name: str) -> str:
+    """Letters of any script, digits and underscores of a name, with a hyphen for all that stands between them.
+
+    Examples
+    --------
+    >>> slug("../Bayes, k = 2"), slug("Größe"), slug("???")
+    ('Bayes-k-2', 'Größe', 'unnamed')
+    """
+    letters = unicodedata.normalize("NFC", name)  # else two ways to write one name would be two names
+    joined = re.sub(r"\W+", "-", letters).strip("-")
+    return joined.encode(errors="ignore")[:MAX_BYTES].decode(errors="ignore").strip("-") or "unnamed"
+
+
+def file_stems(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """A file name without its ending for each key, a tuple of names, all keys of one length.
+
+    Keys that would share a name, on file systems that ignore case too, have a checksum at its end.
+
+    Examples
+    --------
+    >>> file_stems([("BR", "LP"), ("a b", "c")])
+    {('BR', 'LP'): 'BR--LP', ('a b', 'c'): 'a-b--c'}
+    >>> list(file_stems([("a b",), ("A/B",)]).values())
+    ['a-b--4b3d642be2af', 'A-B--92ecf8ea1943']
+    """
+    stems = {key: JOINT.join(map(slug, key)) for key in keys}
+    shared = Counter(_alike(stem) for stem in stems.values())
+    return {key: stem if shared[_alike(stem)] == 1 else f"{stem}{JOINT}{_checksum(key)}" for key, stem in stems.items()}
+
+
+def _alike(stem: str) -> str:
+    return unicodedata.normalize("NFKD", stem).casefold()
+
+
+def _checksum(key: tuple[str, ...]) -> str:
+    return sha256(ascii(key).encode()).hexdigest()[:12]

@@ -69,16 +69,17 @@ class Keys:
         """A table inside this one; empty unless it is there."""
         return Keys(self.take(key, dict, {}), f"{self._place}, [{key}]")
 
-    def take_tables(self, key: str) -> list["Keys"]:
+    def take_tables(self, key: str, default: Any = REQUIRED) -> list["Keys"]:
         """A list of tables inside this one."""
         if isinstance(self._values.get(key), dict):
             raise ValueError(f"{key} must be a list of tables: write [[{key}]]")
-        values = self.take(key, list)
+        values = self.take(key, list, default)
         for value in values:
             if not isinstance(value, dict):
                 raise ValueError(f"{key} must be a list of tables, [[{key}]]; got {value!r}")
         return [
-            Keys(value, f"{self._place}, [[{key}]] {_name(number, value)}") for number, value in enumerate(values, 1)
+            Keys(value, f"{self._place}, [[{key}]] {_table_name(number, value)}")
+            for number, value in enumerate(values, 1)
         ]
 
     def finish(self, result: T, known: Iterable[str] = ()) -> T:
@@ -93,6 +94,6 @@ class PlanError(ValueError):
     """A mistake in a plan."""
 
 
-def _name(number: int, values: dict[str, Any]) -> str:
+def _table_name(number: int, values: dict[str, Any]) -> str:
     name = values.get("name")
     return f"{number} ({name!r})" if isinstance(name, str) else str(number)

@@ -1,18 +1,20 @@
 """What a study does, as a value: data sets, learners, the split, seeds, and the losses to look at."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from choral._text import did_you_mean, printable
+from choral._text import printable
 from choral._validation import check_count, check_matrix, check_vector
 from choral.datasets import Dataset
 from choral.learners.base import is_seed
 from choral.measures.families import FAMILIES, get_family
 from choral.scores import check_threshold
+from choral.study.results import Results
+from choral.study.sections import Section
 from choral.study.splits import Split, check_folds
 
 N_EVEN, EVEN_REACH = 12, 3  # alphas from 1 to so many times the number of labels
@@ -77,7 +79,7 @@ class StudyLearner:
         Unfitted, of scikit-learn's kind; it is cloned for each cell. Where its ``random_state`` (or that of a part of
         it) is None, the seeds of the study take its place.
     threshold : float, optional
-        Hard labels from ``predict_proba``, 1 from this score on; by default that of the plan.
+        Predict a label where its score of ``predict_proba`` is at least this; by default that of the plan.
     is_baseline : bool
         Whether it is there for comparison only: drawn grey, and never said to win.
     each_loss : bool
@@ -101,6 +103,11 @@ class StudyLearner:
         """Names of the parameters that take the seed of a cell."""
         parameters = self.estimator.get_params(deep=True)
         return sorted(name for name, value in parameters.items() if is_seed(name) and value is None)
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Packages whose version matters, as a class that wraps those of others says in its attribute ``packages``."""
+        return tuple(getattr(self.estimator, "packages", ()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,12 +134,10 @@ class Plan:
         For hard predictions; see `StudyLearner`.
     time_limit : float, optional
         Seconds that a cell may take.
-    claims : bool
-        Whether to judge the claims of the paper in the end: for studies with its learners, by its names.
-    published : bool
-        Whether to compare with the published losses, where data set and learner bear their names.
-    ours : sequence of str
-        Learners to judge, one by one, against the best of all the others at each parameter.
+    analyses : sequence of callables (results) -> Section
+        What else to find out when all cells have run: each is called with the `Results`, and what it returns is
+        shown with the results. One that has a method ``check`` is asked by ``check(plan)``, before anything runs,
+        whether it can analyse this plan.
     text : str, optional
         The file it was read from.
     """
@@ -146,9 +151,7 @@ class Plan:
     predictions: Literal["hard", "soft"] = "hard"
     threshold: float | None = None
     time_limit: float | None = None
-    claims: bool = False
-    published: bool = False
-    ours: tuple[str, ...] = ()
+    analyses: tuple[Callable[[Results], Section], ...] = ()
     text: str | None = None
 
     def __post_init__(self) -> None:
@@ -158,10 +161,10 @@ class Plan:
             if not values:
                 raise ValueError(f"{what} must not be empty.")
             object.__setattr__(self, what, values)
-        _check_distinct("datasets", [data.name for data in self.datasets])
-        _check_distinct("learners", [learner.name for learner in self.learners])
+        check_distinct("datasets", [data.name for data in self.datasets])
+        check_distinct("learners", [learner.name for learner in self.learners])
         seeds = tuple(check_count("a seed", seed, least=0) for seed in self.seeds)
-        _check_distinct("seeds", seeds)
+        check_distinct("seeds", seeds)
         object.__setattr__(self, "seeds", seeds)
         if not self.families:
             raise ValueError(f"families must name at least one of {', '.join(FAMILIES)}.")
@@ -177,8 +180,8 @@ class Plan:
             raise ValueError(f"at most one learner may be the baseline; got {', '.join(baselines)}.")
         if len(baselines) == len(self.learners):
             raise ValueError("learners must hold at least one that is not the baseline.")
-        object.__setattr__(self, "ours", tuple(self.ours))
-        self._check_ours()
+        object.__setattr__(self, "analyses", tuple(self.analyses))
+        self._check_analyses()
 
     def _check_thresholds(self) -> None:
         _check_probability(self.threshold)
@@ -202,16 +205,12 @@ class Plan:
             if self.threshold is not None or learner.threshold is not None:
                 raise ValueError(f"{learner.name}: each_loss decides without scores; it does not go with a threshold.")
 
-    def _check_ours(self) -> None:
-        _check_distinct("ours", self.ours)
-        names = [learner.name for learner in self.learners]
-        for name in self.ours:
-            if name not in names:
-                raise ValueError(f"ours: there is no learner {name!r}{did_you_mean(str(name), names)}")
-        if self.baseline in self.ours:
-            raise ValueError(f"ours must not hold the baseline; got {self.baseline}.")
-        if not {*names} - {*self.ours, self.baseline}:
-            raise ValueError("ours must leave at least one other learner, besides the baseline, to compare with.")
+    def _check_analyses(self) -> None:
+        for analysis in self.analyses:
+            if not callable(analysis):
+                raise TypeError(f"an analysis must be a function of the results; got {analysis!r}.")
+            if hasattr(analysis, "check"):
+                analysis.check(self)
 
     @property
     def baseline(self) -> str | None:
@@ -282,7 +281,8 @@ def _check_probability(threshold: float | None) -> None:
         raise ValueError(f"threshold must lie above 0, and be at most 1; got {threshold}.")
 
 
-def _check_distinct(what: str, names: Any) -> None:
+def check_distinct(what: str, names: Sequence[Any]) -> None:
+    """Refuse a name that comes twice."""
     for name in names:
         if list(names).count(name) > 1:
             raise ValueError(f"{what} must be distinct; {printable(str(name))!r} comes twice.")

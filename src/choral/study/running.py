@@ -15,16 +15,17 @@ import choral
 from choral.evaluation import plain_numbers
 from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
-from choral.study.cells import FORMAT, Cell, PreparedData, Task, load_again, make_task, prepare
-from choral.study.child import Outcome
+from choral.study.cells import FORMAT, Cell, Outcome, PreparedData, Task
 from choral.study.plan import Plan
+from choral.study.preparing import load_again, make_task, prepare
 from choral.study.results import Results
+from choral.study.sections import Section
 from choral.study.store import Store
+from choral.study.tables import TABLES
 from choral.study.worker import close_workers, kill_workers, run_task
 
 Progress = Callable[[int, int, str], None]
 PACKAGES = ("choral", "numpy", "scipy", "scikit-learn", "joblib")
-RIVALS = ("mlrl-boomer",)  # whose version is told where they are
 
 
 def run_study(
@@ -85,7 +86,11 @@ def run_study(
         store.write_labels(one)
     store.write_study(_describe(plan, prepared))
     Run(plan, store, prepared, progress).finish(n_jobs)
-    return Results(folder)
+    results = Results(folder)
+    if plan.analyses:
+        results.study["sections"] = [section.to_dict() for section in _analyse(plan, results, progress)]
+        store.write_study(results.study)
+    return results
 
 
 class Run:
@@ -152,6 +157,27 @@ def _in_words(outcome: Outcome) -> str:
     return f"done in {outcome.seconds:.2f} s, {found}{notes}"
 
 
+def _analyse(plan: Plan, results: Results, progress: Progress) -> Iterator[Section]:
+    """The sections that the analyses of a plan make of its results."""
+    taken = set(TABLES)
+    for done, analysis in enumerate(plan.analyses):
+        progress(done, len(plan.analyses), "analysing")
+        function = getattr(analysis, "func", analysis)  # of a partial
+        name = getattr(function, "__name__", type(analysis).__name__)
+        try:
+            section = analysis(results)
+        except Exception as error:  # a function of the user's, where anything may go wrong
+            raise ValueError(
+                f"the analysis {name} failed, {type(error).__name__}: {error}; all cells are kept."
+            ) from error
+        if not isinstance(section, Section):
+            raise TypeError(f"the analysis {name} must return a Section; got {type(section).__name__}.")
+        if twice := taken & set(section.tables):
+            raise ValueError(f"the analysis {name} must not make another table {min(twice)!r}.")
+        taken |= set(section.tables)
+        yield section
+
+
 def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
     """The study in plain values: what `Results` needs to know without data or learners."""
     return {
@@ -160,9 +186,6 @@ def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
         "created": datetime.now().isoformat(timespec="seconds"),
         "predictions": plan.predictions,
         "baseline": plan.baseline,
-        "claims": plan.claims,
-        "published": plan.published,
-        "ours": list(plan.ours),
         "each_loss": list(plan.each_loss),
         "families": list(plan.families),
         "learners": {learner.name: " ".join(repr(learner.estimator).split()) for learner in plan.learners},
@@ -179,7 +202,8 @@ def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
         ],
         "notes": _notes(plan, prepared),
         "plan": plan.text,
-        "versions": _versions(),
+        "sections": [],
+        "versions": _versions(plan),
     }
 
 
@@ -191,14 +215,15 @@ def _notes(plan: Plan, prepared: list[PreparedData]) -> list[str]:
     return notes
 
 
-def _versions() -> dict[str, str]:
+def _versions(plan: Plan) -> dict[str, str]:
+    """Versions of Python, of the packages that choral needs, and of those that a learner names as its own."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = choral.__version__ if package == "choral" else "unknown"
-    for package in RIVALS:
+    for package in (package for learner in plan.learners for package in learner.packages):
         with suppress(PackageNotFoundError):
             found[package] = version(package)
     return found

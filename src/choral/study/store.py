@@ -20,15 +20,14 @@ import numpy as np
 
 from choral._outputs import check_output
 from choral._text import printable
-from choral.study.cells import FORMAT, Cell, PreparedData
-from choral.study.child import Outcome
+from choral.study.cells import FORMAT, Cell, Outcome, PreparedData
 
 STUDY = "study.json"
 ABOUT = (  # what results need to know
     *("title", "created", "predictions", "baseline", "families", "learners", "datasets"),
-    *("claims", "published", "notes", "plan", "versions"),
+    *("notes", "plan", "versions"),
 )
-LATER: dict[str, Any] = {"each_loss": [], "ours": []}  # what earlier versions did not write
+LATER: dict[str, Any] = {"each_loss": [], "sections": []}  # what earlier versions did not write
 OURS = {"cells", "labels", "log.txt"}  # all that is there before study.json is
 DAMAGES = (ValueError, KeyError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error)
 

@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from joblib.externals.loky.backend import reduction  # cloudpickle, wherever this joblib has it
 
-from choral.study.cells import Cell, Task
-from choral.study.child import Outcome
+from choral.study.cells import Cell, Outcome, Task
 
 COMMAND = "from choral.study.child import main; main()"
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")

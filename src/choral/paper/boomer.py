@@ -29,6 +29,8 @@ class Boomer(MultiLabelClassifier):
     estimator_ : the fitted `mlrl.boosting.BoomerClassifier`
     """
 
+    packages = ("mlrl-boomer",)  # a study tells its version
+
     features_: VarianceThreshold
     estimator_: Any
 
