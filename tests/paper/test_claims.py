@@ -50,7 +50,7 @@ class HandMade:
         curves = [[self.curve(data, name, family) for name in (first, second)] for data in both]
         return {data: PairwiseCurve(*pair) for data, pair in zip(both, curves, strict=True)}
 
-    def rivals(self, dataset, family):
+    def competitor_curves(self, dataset, family):
         return {name: curve for name, curve in self.curves(dataset, family).items() if name != self.baseline}
 
     def places(self, family):
@@ -73,7 +73,7 @@ class HandMade:
 
     def differences(self, dataset, family):
         """All differences of 0.05 and more are significant."""
-        curves = self.rivals(dataset, family)
+        curves = self.competitor_curves(dataset, family)
         return {
             (a, b): SimpleNamespace(pvalue=np.where(np.abs(curves[a].losses - curves[b].losses) > 0.0499, 0.01, 0.5))
             for a, b in combinations(curves, 2)

@@ -32,7 +32,7 @@ class Given:
     def finished(self, dataset):
         return tuple(self.samples[dataset, self.families[0]][0])
 
-    def rivals(self, dataset, family):
+    def competitor_curves(self, dataset, family):
         losses = {name: each for name, each in self.samples[dataset, family][0].items() if name != self.baseline}
         return {
             name: LossCurve(family, self._parameters or range(1, len(each) + 1), each, len(each), name)
@@ -216,7 +216,7 @@ def test_intervals_are_those_of_the_differences_of_a_study(results):
 def test_one_that_predicts_as_another_ties_with_it_at_best(results):
     for each in compare_with_best(results, OURS):
         if each.learner == "ours, failing":  # predicts what "good" does
-            curves = results.rivals(each.dataset, each.family)
+            curves = results.competitor_curves(each.dataset, each.family)
             best = np.min([curves[name].losses for name in ("failing", "good", "noisy")], axis=0)
             assert (each.n_better, each.n_surely_better) == (0, 0)
             assert each.n_tied == np.isclose(curves["good"].losses, best, rtol=0, atol=1e-12).sum()

@@ -98,7 +98,7 @@ class Yardstick:
         parameters = { ours = ["AutoJoint"] }
     """
 
-    ours: tuple[str, ...]
+    ours: Sequence[str]
 
     def __post_init__(self) -> None:
         if isinstance(self.ours, str) or not isinstance(self.ours, Sequence):
@@ -213,7 +213,7 @@ def mean_along(x: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def _compare(results: Results, names: Sequence[str], dataset: str, family: str) -> Iterator[AgainstBest]:
     """All learners of ours on a data set along a family."""
-    curves = results.rivals(dataset, family)
+    curves = results.competitor_curves(dataset, family)
     others = {name: curve for name, curve in curves.items() if name not in names}
     ours = {name: curve for name, curve in curves.items() if name in names}
     if not (ours and others):

@@ -17,7 +17,7 @@ MAX_NAMED = 6
 def answer(results: Results) -> list[str]:
     """A few sentences, the most important first."""
     family = results.families[0]
-    judged = [dataset for dataset in results.datasets if len(results.rivals(dataset, family)) > 1]
+    judged = [dataset for dataset in results.datasets if len(results.competitor_curves(dataset, family)) > 1]
     if len(results.competitors) == 1:
         return [f"There is one learner, {results.competitors[0]}, and none to compare it with."]
     if not judged:
@@ -36,7 +36,8 @@ def answer(results: Results) -> list[str]:
 
 def _are_alike(results: Results, dataset: str, family: str) -> bool:
     return all(
-        set(winners) == set(results.rivals(dataset, family)) for winners in winners_along(results, dataset, family)
+        set(winners) == set(results.competitor_curves(dataset, family))
+        for winners in winners_along(results, dataset, family)
     )
 
 
@@ -44,7 +45,10 @@ def _headline(results: Results, family: str, judged: list[str]) -> str:
     """The best learner at each place in a few words."""
     words = {"Hamming": "Hamming loss", "middle": "halfway"}
     words["subset 0/1"] = "subset 0/1 loss" if family == "binomial" else "alpha = 1000"
-    best = {place: _listed(_some(_best_on_average(results, family, place, judged))) for place in results.places(family)}
+    best = {
+        place: _join_names(_shorten(_best_on_average(results, family, place, judged)))
+        for place in results.places(family)
+    }
     parts = []
     for names, group in groupby(best, key=best.__getitem__):
         places = [words[place] for place in group]
@@ -74,7 +78,7 @@ def _wins(results: Results, family: str, x: float, datasets: list[str]) -> Count
 
 
 def _best_at(results: Results, dataset: str, family: str, x: float) -> list[str]:
-    losses = {name: results.loss_at(dataset, name, family, x) for name in results.rivals(dataset, family)}
+    losses = {name: results.loss_at(dataset, name, family, x) for name in results.competitor_curves(dataset, family)}
     return [name for name, loss in losses.items() if loss <= min(losses.values()) + ROUNDING]
 
 
@@ -85,16 +89,16 @@ def _at_place(results: Results, family: str, place: str, judged: list[str]) -> s
     best = _best_on_average(results, family, place, judged)
     if comparison is not None:
         wins = _wins(results, family, x, results.complete_datasets)
-        counts = _listed([str(wins[name]) for name in best])
+        counts = _join_names([str(wins[name]) for name in best])
         rank = f"mean rank {comparison.mean_ranks.min():.2f} over {comparison.n_datasets} data sets, best on {counts}"
         surely = _by_ranks(comparison, best[0]) if len(best) == 1 else ""
-        return f"By {loss}, {_listed(best)} {_are(best)} best on average ({rank}){surely}."
+        return f"By {loss}, {_join_names(best)} {_are(best)} best on average ({rank}){surely}."
     if len(judged) == 1:
         value = results.loss_at(judged[0], best[0], family, x)
         surely = _by_folds(results, judged[0], family, x, best[0]) if len(best) == 1 else ""
-        return f"By {loss}, {_listed(best)} {_are(best)} best on {judged[0]} ({value:.4f}){surely}."
+        return f"By {loss}, {_join_names(best)} {_are(best)} best on {judged[0]} ({value:.4f}){surely}."
     count = _wins(results, family, x, judged)[best[0]]
-    return f"By {loss}, {_listed(best)} {_are(best)} best on {count} of {len(judged)} data sets."
+    return f"By {loss}, {_join_names(best)} {_are(best)} best on {count} of {len(judged)} data sets."
 
 
 def _by_ranks(comparison: RankComparison, best: str) -> str:
@@ -129,7 +133,7 @@ def _verdict(test: str, near: list[str], n_learners: int) -> str:
         return f"; by {test} better than each of the others"
     if len(near) == n_learners - 1:
         return f"; by {test} none of the others is worse for certain"
-    return f"; by {test} {_listed(near)} may be as good, the others are worse"
+    return f"; by {test} {_join_names(near)} may be as good, the others are worse"
 
 
 def _not_shown(results: Results, family: str) -> list[str]:
@@ -144,7 +148,7 @@ def _not_shown(results: Results, family: str) -> list[str]:
         return []
     if len(doubtful) == len(PLACES):
         return ["That may be chance: Friedman's test does not show that learners differ, at either end or halfway."]
-    return [f"By {_listed(doubtful)} that may be chance: Friedman's test does not show that learners differ."]
+    return [f"By {_join_names(doubtful)} that may be chance: Friedman's test does not show that learners differ."]
 
 
 def _changes(results: Results, family: str, judged: list[str]) -> str:
@@ -161,7 +165,7 @@ def _changes(results: Results, family: str, judged: list[str]) -> str:
         return f"Which learner is best depends on the loss: the winner changes {way}."
     return (
         f"Which learner is best depends on the loss on {len(changing)} of {len(judged)} data sets "
-        f"({_listed(changing)}): there the winner changes {way}."
+        f"({_join_names(changing)}): there the winner changes {way}."
     )
 
 
@@ -169,7 +173,7 @@ def _flattest(results: Results, family: str) -> list[str]:
     """Who loses least when labels have to be right together: by the mean rank of the slopes over data sets."""
     if len(results.places(family)) < 3 or len(results.complete_datasets) < 2:
         return []
-    curves = [results.rivals(dataset, family).values() for dataset in results.complete_datasets]
+    curves = [results.competitor_curves(dataset, family).values() for dataset in results.complete_datasets]
     ranks = rank_losses(np.array([[curve.slope for curve in row] for row in curves])).mean(axis=0)
     if np.ptp(ranks) <= ROUNDING:
         return []
@@ -179,8 +183,8 @@ def _flattest(results: Results, family: str) -> list[str]:
     )
     least, most = ("it loses" if len(flattest) == 1 else "they lose"), ("loses" if len(steepest) == 1 else "lose")
     return [
-        f"The flattest curves are those of {_listed(flattest)}: {least} least when labels have to be right together. "
-        f"{_listed(steepest)} {most} most."
+        f"The flattest curves are those of {_join_names(flattest)}: {least} least when labels have to be right "
+        f"together. {_join_names(steepest)} {most} most."
     ]
 
 
@@ -195,12 +199,12 @@ def _baseline(results: Results, family: str) -> list[str]:
     behind = []
     for dataset in finished:
         baseline = results.curve(dataset, name, family).losses
-        for other, curve in results.rivals(dataset, family).items():
+        for other, curve in results.competitor_curves(dataset, family).items():
             if (curve.losses >= baseline - ROUNDING).any():
                 behind.append(f"{other} on {dataset}")
     if not behind:
         return [f"Every learner beats the baseline ({name}) at every parameter."]
-    return [f"Not better than the baseline ({name}) at some parameter: {_listed(_some(behind))}."]
+    return [f"Not better than the baseline ({name}) at some parameter: {_join_names(_shorten(behind))}."]
 
 
 def _left_out(results: Results) -> list[str]:
@@ -211,10 +215,10 @@ def _left_out(results: Results) -> list[str]:
         for learner in results.learners
         if learner not in results.finished(dataset)
     ]
-    return [f"Left out, since not all of their cells are done: {_listed(_some(missing))}."] if missing else []
+    return [f"Left out, since not all of their cells are done: {_join_names(_shorten(missing))}."] if missing else []
 
 
-def _some(names: list[str]) -> list[str]:
+def _shorten(names: list[str]) -> list[str]:
     return names if len(names) <= MAX_NAMED else [*names[:MAX_NAMED], f"{len(names) - MAX_NAMED} more"]
 
 
@@ -222,5 +226,5 @@ def _are(names: list[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -61,7 +61,7 @@ class Comparisons(Records):
 
     def differences(self, dataset: str, family: str) -> dict[tuple[str, str], PairDifference]:
         """All pairs of competitors on a data set, with paired intervals and tests along the curve."""
-        return self._once(("differences", dataset, family), lambda: self._compare_pairs(dataset, family))
+        return self._cached(("differences", dataset, family), lambda: self._compare_pairs(dataset, family))
 
     def _compare_pairs(self, dataset: str, family: str) -> dict[tuple[str, str], PairDifference]:
         samples, curves = self.bootstrap_losses(dataset, family), self.curves(dataset, family)
@@ -80,7 +80,7 @@ class Comparisons(Records):
 
         Of shape (n_bootstrap, n_finished, n_parameters).
         """
-        return self._once(("bootstrap", dataset, family), lambda: self._draw_losses(dataset, family))
+        return self._cached(("bootstrap", dataset, family), lambda: self._draw_losses(dataset, family))
 
     def _draw_losses(self, dataset: str, family: str) -> np.ndarray:
         shape = self.n_bootstrap, len(self.finished(dataset)), len(self.parameters(dataset, family))
@@ -116,7 +116,9 @@ class Comparisons(Records):
         for cell in self.cells(dataset, learner):
             test, found = self.test_rows(cell), self.cell_predictions(cell)
             if learner in self.each_loss:
-                found = np.count_nonzero(found[self.part(dataset, family)] != Y[test], axis=2).T.astype(np.int32)
+                found = np.count_nonzero(found[self.family_slice(dataset, family)] != Y[test], axis=2).T.astype(
+                    np.int32
+                )
             run = runs.setdefault((cell.seed, cell.repeat), np.zeros((len(Y), found.shape[1]), dtype=found.dtype))
             run[test] = found
         return list(runs.values())
@@ -160,7 +162,7 @@ class Comparisons(Records):
                 "ranks compare at least two learners on at least two data sets where all of them finished; "
                 f"got {len(self.competitors)} and {len(self.complete_datasets)}."
             )
-        return self._once(("ranks", family, x), lambda: self._compare_ranks(family, x))
+        return self._cached(("ranks", family, x), lambda: self._compare_ranks(family, x))
 
     def _compare_ranks(self, family: str, x: float) -> RankComparison:
         losses = [

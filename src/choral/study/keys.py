@@ -1,4 +1,4 @@
-"""Keys: a table of a plan that knows its place, what was asked of it, and hence what nobody asked for."""
+"""Keys: a table of a plan that knows its place in the file, and which keys were read: all others are mistakes."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ class Keys:
     ----------
     values : dict
     place : str
-        Where it is, for messages; nothing for a table inside another whose place is told already.
+        Where it is, for messages; empty for a table inside another one, which tells its own place.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Keys:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Say where whatever goes wrong here is; once, by the innermost table."""
+        """Put the place of this table before the message of an error; only the innermost table does so."""
         try:
             yield
         except PlanError:
@@ -83,7 +83,7 @@ class Keys:
         ]
 
     def finish(self, result: T, known: Iterable[str] = ()) -> T:
-        """The result made of this table, if no key is left that nobody asked for."""
+        """Return the result made of this table, or refuse a key of it that was never taken."""
         for key in self._values:
             if key not in (known := [*known, *self._asked]):
                 raise ValueError(f"unknown key {key!r}{did_you_mean(key, dict.fromkeys(known))}")

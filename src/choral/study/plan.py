@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from choral._text import printable
+from choral._typing import Features, LabelMatrix
 from choral._validation import check_count, check_matrix, check_vector
 from choral.datasets import Dataset
 from choral.learners.base import is_seed
@@ -17,7 +19,8 @@ from choral.study.results import Results
 from choral.study.sections import Section
 from choral.study.splits import Split, check_folds
 
-N_EVEN, EVEN_REACH = 12, 3  # alphas from 1 to so many times the number of labels
+Parameters = Sequence[float] | Literal["even"] | None  # of a family; None is its default grid
+N_EVEN, EVEN_REACH = 12, 3  # twelve alphas, from 1 to 3 times the number of labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +38,8 @@ class StudyData:
     """
 
     name: str
-    source: Dataset | tuple[Any, Any] | Callable[[], Any]
-    folds: Any = None
+    source: Dataset | tuple[Features, LabelMatrix] | Callable[[], Dataset | tuple[Features, LabelMatrix]]
+    folds: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         _check_name("a data set", self.name)
@@ -52,15 +55,15 @@ class StudyData:
         found = found if isinstance(found, Dataset) else _dataset_of_pair(self.name, found)
         if found.X.shape[0] != len(found.Y):
             raise ValueError(f"{self.name} has {found.X.shape[0]} rows of features and {len(found.Y)} of labels.")
-        if self.folds is not None and self.folds.shape[1] != len(found.Y):
-            raise ValueError(f"{self.name} has {len(found.Y)} rows, its folds are given for {self.folds.shape[1]}.")
+        if self.folds is not None and np.shape(self.folds)[1] != len(found.Y):
+            raise ValueError(f"{self.name} has {len(found.Y)} rows, its folds are given for {np.shape(self.folds)[1]}.")
         return found
 
     def _call(self) -> Any:
         try:
             return self.source()  # type: ignore[operator]
         except (OSError, ModuleNotFoundError):
-            raise  # which say what is missing
+            raise  # their own messages say what is missing
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
         except Exception as error:  # a function of the user's, where anything may go wrong
@@ -142,16 +145,16 @@ class Plan:
         The file it was read from.
     """
 
-    datasets: tuple[StudyData, ...]
-    learners: tuple[StudyLearner, ...]
+    datasets: Sequence[StudyData]
+    learners: Sequence[StudyLearner]
     title: str = "Study"
     split: Split = field(default_factory=Split)
-    seeds: tuple[int, ...] = (0,)
-    families: Mapping[str, Any] = field(default_factory=lambda: dict.fromkeys(FAMILIES))
+    seeds: Sequence[int] = (0,)
+    families: Mapping[str, Parameters] = field(default_factory=lambda: dict.fromkeys(FAMILIES))
     predictions: Literal["hard", "soft"] = "hard"
     threshold: float | None = None
     time_limit: float | None = None
-    analyses: tuple[Callable[[Results], Section], ...] = ()
+    analyses: Sequence[Callable[[Results], Section]] = ()
     text: str | None = None
 
     def __post_init__(self) -> None:
@@ -226,33 +229,31 @@ class Plan:
         """The values of k or alpha for a data set with so many labels."""
         values = self.families[family]
         if isinstance(values, str):
-            values = even_alphas(n_labels)
+            return get_family(family).parameters(even_alphas(n_labels), n_labels)
         if values is not None and family == "binomial":
             values = [k for k in values if k <= n_labels] or [n_labels]
         return get_family(family).parameters(values, n_labels)
 
     def notes(self, name: str, n_labels: int) -> list[str]:
         """What is not done on a data set of this name and number of labels, though the plan asks for it."""
-        beyond = [f"{k:g}" for k in self.families.get("binomial") or () if k > n_labels]
-        return (
-            [f"binomial: k = {', '.join(beyond)} is beyond the {n_labels} labels of {name}, left out."]
-            if beyond
-            else []
-        )
+        values = self.families.get("binomial")
+        if values is None or isinstance(values, str) or not (beyond := [f"{k:g}" for k in values if k > n_labels]):
+            return []
+        return [f"binomial: k = {', '.join(beyond)} is beyond the {n_labels} labels of {name}, left out."]
 
     def fold_numbers(self, data: StudyData, Y: np.ndarray) -> np.ndarray:
         """The fold in which each row is tested, of shape (repeats, n_rows)."""
-        return self.split.fold_numbers(Y) if data.folds is None else data.folds
+        return self.split.fold_numbers(Y) if data.folds is None else np.asarray(data.folds)
 
     def n_cells(self) -> int:
         """The number of cells: a data set, a learner, a seed, a repeat and a fold each."""
         runs = sum(len(self.seeds_of(learner)) for learner in self.learners)
         own = self.split.repeats * self.split.folds
-        given = [data.folds for data in self.datasets if data.folds is not None]
+        given = [np.asarray(data.folds) for data in self.datasets if data.folds is not None]
         splits = own * (len(self.datasets) - len(given)) + sum(len(folds) * (int(folds.max()) + 1) for folds in given)
         return runs * splits
 
-    def seeds_of(self, learner: StudyLearner) -> tuple[int, ...]:
+    def seeds_of(self, learner: StudyLearner) -> Sequence[int]:
         """All seeds for a learner with randomness, the first for any other."""
         return self.seeds if learner.seed_parameters else self.seeds[:1]
 
@@ -276,7 +277,7 @@ def _check_name(what: str, name: Any) -> None:
 
 
 def _check_probability(threshold: float | None) -> None:
-    """Refuse a threshold that no probability, or every one, reaches."""
+    """Refuse a threshold that every probability reaches (0 or less), or none does (above 1)."""
     if threshold is not None and not 0 < check_threshold(threshold) <= 1:
         raise ValueError(f"threshold must lie above 0, and be at most 1; got {threshold}.")
 
@@ -288,7 +289,7 @@ def check_distinct(what: str, names: Sequence[Any]) -> None:
             raise ValueError(f"{what} must be distinct; {printable(str(name))!r} comes twice.")
 
 
-def _check_parameters(family: str, parameters: Any) -> None:
+def _check_parameters(family: str, parameters: Parameters) -> None:
     get_family(family)
     if isinstance(parameters, str) and parameters == "even":
         if family == "binomial":

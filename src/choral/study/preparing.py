@@ -27,7 +27,7 @@ def prepare(plan: Plan, data: StudyData) -> PreparedData:
         fold_numbers = plan.fold_numbers(data, dataset.Y)
     except ValueError as error:
         raise ValueError(f"{data.name}: {error}") from error
-    cells = _cells(plan, data.name, key, dataset.Y.shape[1], fold_numbers)
+    cells = _list_cells(plan, data.name, key, dataset.Y.shape[1], fold_numbers)
     return PreparedData(data.name, key, dataset.Y, dataset.label_names, fold_numbers, tuple(cells))
 
 
@@ -60,7 +60,7 @@ def make_task(plan: Plan, learner: StudyLearner, dataset: Dataset, prepared: Pre
     )
 
 
-def _cells(plan: Plan, name: str, data_key: str, n_labels: int, fold_numbers: np.ndarray) -> Iterator[Cell]:
+def _list_cells(plan: Plan, name: str, data_key: str, n_labels: int, fold_numbers: np.ndarray) -> Iterator[Cell]:
     """All cells of a data set; folds last, so that the learners of a fold are compared soon."""
     n_folds = int(fold_numbers.max()) + 1
     tests = {
@@ -80,12 +80,12 @@ def _cells(plan: Plan, name: str, data_key: str, n_labels: int, fold_numbers: np
 def _learner_key(plan: Plan, learner: StudyLearner, n_labels: int) -> list[Any]:
     estimator = learner.estimator
     parts = [estimator, *(part for part in estimator.get_params().values() if hasattr(part, "get_params"))]
-    stamps = sorted({_stamp(type(part)) for part in parts})
+    versions = sorted({_code_version(type(part)) for part in parts})
     try:
         own = joblib.hash(estimator, hash_name="sha1")
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise ValueError(f"{learner.name} cannot be sent to other processes: {error}.") from error
-    key = [own, stamps, plan.predictions, _threshold(plan, learner)]
+    key = [own, versions, plan.predictions, _threshold(plan, learner)]
     if parameters := _parameters(plan, learner, n_labels):
         key.append({family: plain_numbers(values) for family, values in parameters.items()})
     return key
@@ -99,7 +99,7 @@ def _threshold(plan: Plan, learner: StudyLearner) -> float | None:
     return plan.threshold if learner.threshold is None else learner.threshold
 
 
-def _stamp(kind: type) -> str:
+def _code_version(kind: type) -> str:
     """Which code a class is: the version of its package; where that has none, the text of its file or of itself."""
     package = kind.__module__.partition(".")[0]
     version = getattr(import_module(package), "__version__", None)

@@ -48,7 +48,7 @@ class Records:
     def __repr__(self) -> str:
         return f"Results({self.title!r}, {len(self.datasets)} data sets, {len(self.learners)} learners)"
 
-    def _once(self, key: tuple, make: Callable[[], T]) -> T:
+    def _cached(self, key: tuple, make: Callable[[], T]) -> T:
         """What is made under a key, made the first time and kept."""
         if key not in self._known:
             self._known[key] = make()
@@ -73,10 +73,10 @@ class Records:
 
     def cells(self, dataset: str, learner: str | None = None) -> list[Cell]:
         """All cells of a data set, or those of one learner."""
-        cells = (Cell(dataset, *numbers) for numbers in self._about(dataset)["cells"])
+        cells = (Cell(dataset, *numbers) for numbers in self._facts_of(dataset)["cells"])
         return [cell for cell in cells if learner in (None, cell.learner)]
 
-    def _about(self, dataset: str) -> dict[str, Any]:
+    def _facts_of(self, dataset: str) -> dict[str, Any]:
         if dataset not in self._datasets:
             raise ValueError(f"there is no data set {dataset!r}{did_you_mean(dataset, self.datasets)}")
         return self._datasets[dataset]
@@ -84,7 +84,7 @@ class Records:
     @property
     def n_cells(self) -> int:
         """The number of cells, done or not."""
-        return sum(len(self._about(dataset)["cells"]) for dataset in self.datasets)
+        return sum(len(self._facts_of(dataset)["cells"]) for dataset in self.datasets)
 
     def cell_profile(self, cell: Cell) -> ErrorProfile | None:
         """The errors of a cell; None where it has no result."""
@@ -102,7 +102,7 @@ class Records:
     def cell_predictions(self, cell: Cell) -> np.ndarray:
         """The predictions of a cell for its test rows, as they are stored.
 
-        Of a learner that predicts anew for each loss, for each parameter of each family: see `part`.
+        Of a learner that predicts anew for each loss, for each parameter of each family: see `family_slice`.
         """
         stored = self._store.read(cell.key)
         if stored is None:
@@ -115,7 +115,7 @@ class Records:
         return stored.Y, stored.label_names
 
     def _stored_labels(self, dataset: str) -> StoredLabels:
-        return self._once(("labels", dataset), lambda: self._store.read_labels(self._about(dataset)["labels"]))
+        return self._cached(("labels", dataset), lambda: self._store.read_labels(self._facts_of(dataset)["labels"]))
 
     def test_rows(self, cell: Cell) -> np.ndarray:
         """Which rows of the data set a cell is tested on, as booleans."""
@@ -133,11 +133,11 @@ class Records:
 
     def finished(self, dataset: str) -> tuple[str, ...]:
         """The learners whose cells on a data set are all done."""
-        self._about(dataset)
-        return tuple(learner for learner in self.learners if (dataset, learner) not in self._lacking)
+        self._facts_of(dataset)
+        return tuple(learner for learner in self.learners if (dataset, learner) not in self._unfinished)
 
     @cached_property
-    def _lacking(self) -> set[tuple[str, str]]:
+    def _unfinished(self) -> set[tuple[str, str]]:
         """Data sets and learners of cells that have no result."""
         return {(cell.dataset, cell.learner) for cell, profile in self._profiles.items() if profile is None}
 
@@ -158,10 +158,10 @@ class Records:
         parameters = self.parameters(dataset, family)
         if len(profiles) == 1:
             return profiles[0].losses(family, parameters)
-        own = zip(profiles[self.part(dataset, family)], parameters, strict=True)
+        own = zip(profiles[self.family_slice(dataset, family)], parameters, strict=True)
         return np.concatenate([profile.losses(family, [parameter]) for profile, parameter in own])
 
-    def part(self, dataset: str, family: str) -> slice:
+    def family_slice(self, dataset: str, family: str) -> slice:
         """Where predictions for the parameters of a family are, among all of a learner that predicts for each loss."""
         sizes = [len(self.parameters(dataset, name)) for name in self.families]
         index = self.families.index(family)
@@ -173,12 +173,12 @@ class Records:
 
     def parameters(self, dataset: str, family: str) -> np.ndarray:
         """The values of k or alpha on a data set."""
-        values = [float(value) for value in self._about(dataset)["parameters"][family]]
+        values = [float(value) for value in self._facts_of(dataset)["parameters"][family]]
         return get_family(family).parameters(values, self.n_labels(dataset))
 
     def curve(self, dataset: str, learner: str, family: str) -> LossCurve:
         """The loss of a learner on a data set along a family."""
-        return self._once(("curve", dataset, learner, family), lambda: self._make_curve(dataset, learner, family))
+        return self._cached(("curve", dataset, learner, family), lambda: self._make_curve(dataset, learner, family))
 
     def _make_curve(self, dataset: str, learner: str, family: str) -> LossCurve:
         losses = self._losses(dataset, family, self._pooled(dataset, learner))
@@ -189,7 +189,7 @@ class Records:
         """The curves of the learners that finished on a data set."""
         return {learner: self.curve(dataset, learner, family) for learner in self.finished(dataset)}
 
-    def rivals(self, dataset: str, family: str) -> dict[str, LossCurve]:
+    def competitor_curves(self, dataset: str, family: str) -> dict[str, LossCurve]:
         """The curves of the competitors that finished on a data set."""
         return {name: curve for name, curve in self.curves(dataset, family).items() if name != self.baseline}
 

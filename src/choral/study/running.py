@@ -1,4 +1,4 @@
-"""run_study: every cell that has no result yet, on as many processes as there are, one file each."""
+"""run_study: run every cell that has no result yet, in parallel, and keep each result in a file of its own."""
 
 import os
 import platform
@@ -84,7 +84,7 @@ def run_study(
     store.create()
     for one in prepared:
         store.write_labels(one)
-    store.write_study(_describe(plan, prepared))
+    store.write_study(_describe_study(plan, prepared))
     Run(plan, store, prepared, progress).finish(n_jobs)
     results = Results(folder)
     if plan.analyses:
@@ -100,7 +100,7 @@ class Run:
         self._plan, self._store, self._prepared, self._progress = plan, store, prepared, progress
         self._total = sum(len(data.cells) for data in prepared)
         self._done = 0
-        self._lock = Lock()  # cells that are there already are counted by the thread that looks for the others
+        self._lock = Lock()  # two threads count: one finds cells that are done already, the other gets new results
 
     def finish(self, n_jobs: int | None) -> None:
         """Run the cells that have no result yet."""
@@ -125,7 +125,7 @@ class Run:
             missing = []
             for cell in prepared.cells:
                 if cell.key in started or self._store.has(cell.key):
-                    self._tell(cell)
+                    self._count_done(cell)
                 else:
                     started.add(cell.key)
                     missing.append(cell)
@@ -136,16 +136,16 @@ class Run:
 
     def _keep(self, cell: Cell, outcome: Outcome) -> None:
         self._store.write(cell, outcome)
-        self._store.log(f"{cell}: {_in_words(outcome)}")
-        self._tell(cell)
+        self._store.log(f"{cell}: {_describe_outcome(outcome)}")
+        self._count_done(cell)
 
-    def _tell(self, cell: Cell) -> None:
+    def _count_done(self, cell: Cell) -> None:
         with self._lock:
             self._done += 1
             self._progress(self._done, self._total, f"{cell.dataset}, {cell.learner}")
 
 
-def _in_words(outcome: Outcome) -> str:
+def _describe_outcome(outcome: Outcome) -> str:
     if outcome.predictions is None:
         return f"failed after {outcome.seconds:.2f} s: {outcome.reason}"
     if outcome.predictions.ndim == 3:
@@ -178,7 +178,7 @@ def _analyse(plan: Plan, results: Results, progress: Progress) -> Iterator[Secti
         yield section
 
 
-def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
+def _describe_study(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
     """The study in plain values: what `Results` needs to know without data or learners."""
     return {
         "format": FORMAT,

@@ -6,7 +6,7 @@ about the analysis that made it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -68,10 +68,10 @@ class Summary:
         The last row, such as a total; it stays below however the others are sorted.
     """
 
-    columns: tuple[str, ...]
-    rows: tuple[tuple[SummaryCell, ...], ...]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[SummaryCell]]
     caption: str = ""
-    footer: tuple[SummaryCell, ...] | None = None
+    footer: Sequence[SummaryCell] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -108,9 +108,9 @@ class Section:
     """
 
     title: str
-    prose: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    summaries: tuple[Summary, ...] = ()
+    prose: Sequence[str] = ()
+    findings: Sequence[Finding] = ()
+    summaries: Sequence[Summary] = ()
     tables: Mapping[str, Table] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

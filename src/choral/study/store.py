@@ -23,12 +23,12 @@ from choral._text import printable
 from choral.study.cells import FORMAT, Cell, Outcome, PreparedData
 
 STUDY = "study.json"
-ABOUT = (  # what results need to know
+REQUIRED = (  # what results need to know
     *("title", "created", "predictions", "baseline", "families", "learners", "datasets"),
     *("notes", "plan", "versions"),
 )
-LATER: dict[str, Any] = {"each_loss": [], "sections": []}  # what earlier versions did not write
-OURS = {"cells", "labels", "log.txt"}  # all that is there before study.json is
+DEFAULTS: dict[str, Any] = {"each_loss": [], "sections": []}  # of keys that earlier versions did not write
+FIRST_FILES = {"cells", "labels", "log.txt"}  # those that a study makes before study.json
 DAMAGES = (ValueError, KeyError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
@@ -67,12 +67,12 @@ class Store:
         self.folder = Path(folder)
 
     def check(self) -> None:
-        """Refuse a folder that is somebody else's, before anything is made or read."""
+        """Refuse a folder that holds files, but no study, before anything is made or read."""
         if self.folder.is_dir() and not self._is_study:
             raise FileExistsError(f"{self.folder} cannot be the folder of a study: it holds files, but no study.")
 
     def create(self) -> None:
-        """Make the folder, or take up the study that is in it; what a killed study was writing is removed."""
+        """Make the folder, or take up the study in it; unfinished files of a killed study are removed."""
         self.check()
         try:
             for name in ("cells", "labels"):
@@ -89,7 +89,7 @@ class Store:
     @property
     def _is_study(self) -> bool:
         names = {path.name for path in self.folder.iterdir()}
-        return STUDY in names or all(name in OURS or name.startswith(f".{STUDY}.") for name in names)
+        return STUDY in names or all(name in FIRST_FILES or name.startswith(f".{STUDY}.") for name in names)
 
     def write_study(self, study: dict[str, Any]) -> None:
         """Keep what the study is."""
@@ -102,9 +102,9 @@ class Store:
             study = json.loads(path.read_bytes())
             if study.get("format") != FORMAT:
                 raise ValueError("it was written by another version of choral")
-            if missing := [key for key in ABOUT if key not in study]:
+            if missing := [key for key in REQUIRED if key not in study]:
                 raise ValueError(f"it lacks {', '.join(missing)}")
-            return LATER | study
+            return DEFAULTS | study
         except FileNotFoundError:
             raise FileNotFoundError(f"{self.folder} holds no study: there is no {STUDY} in it.") from None
         except (ValueError, TypeError, AttributeError) as error:
@@ -209,39 +209,39 @@ class Store:
 
 
 def _write_arrays(path: Path, **arrays: np.ndarray) -> None:
-    temporary = _beside(path)
+    temporary = _temporary_path(path)
     with open(temporary, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     os.replace(temporary, path)
 
 
 def _write(path: Path, content: bytes) -> None:
-    temporary = _beside(path)
+    temporary = _temporary_path(path)
     temporary.write_bytes(content)
     os.replace(temporary, path)
 
 
-def _beside(path: Path) -> Path:
+def _temporary_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 def _is_left_over(name: str) -> bool:
-    """Whether the process that was writing a temporary file is gone; that is not known on Windows."""
+    """Whether the process that was writing a temporary file has ended; on Windows that is not known."""
     *_, pid, _ = name.split(".")
     if os.name == "nt" or not pid.isdigit():
         return False
     try:
-        os.kill(int(pid), 0)  # no signal, only the question
+        os.kill(int(pid), 0)  # signal 0 only asks whether the process is there
     except ProcessLookupError:
         return True
-    except PermissionError:  # it runs, and is somebody else's
+    except PermissionError:  # it runs as another user
         return False
     return int(pid) == os.getpid()
 
 
 def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     """All arrays of a file, checksums compared: an NPZ file checks an array only when it is read to its end."""
-    content = io.BytesIO(path.read_bytes())  # what goes wrong here says nothing about the file, which may be good
+    content = io.BytesIO(path.read_bytes())  # not tried: a file that cannot be opened is not damaged
     try:
         with np.load(content, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}

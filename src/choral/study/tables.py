@@ -3,7 +3,7 @@
 import csv
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -35,8 +35,8 @@ class Table:
     LP,0.5
     """
 
-    columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -68,7 +68,7 @@ class Table:
 
 def make_tables(results: Comparisons) -> dict[str, Table]:
     """All tables of a study by name: what a row of each one is, the functions below say."""
-    return {name: Table(columns, tuple(rows(results))) for name, (columns, rows) in TABLES.items()}
+    return {name: Table(columns, list(rows(results))) for name, (columns, rows) in TABLES.items()}
 
 
 def _loss_rows(results: Comparisons) -> Iterator[Row]:
@@ -99,7 +99,7 @@ def _win_rows(results: Comparisons) -> Iterator[Row]:
 
 def winners_along(results: Comparisons, dataset: str, family: str) -> list[tuple[str, ...]]:
     """The learners with the least loss at each parameter; all of those that are equal, but for rounding."""
-    curves = results.rivals(dataset, family)
+    curves = results.competitor_curves(dataset, family)
     if not curves:
         return []
     matrix = np.array([curve.losses for curve in curves.values()])
@@ -172,7 +172,7 @@ def _curve_sets(results: Comparisons) -> Iterator[tuple[str, str]]:
 
 def _ranks(results: Comparisons, dataset: str, family: str) -> dict[str, list[float]]:
     """The rank of each competitor at each parameter; equal losses, but for rounding, share theirs."""
-    curves = results.rivals(dataset, family)
+    curves = results.competitor_curves(dataset, family)
     if not curves:
         return {}
     ranks = rank_losses(np.array([curve.losses for curve in curves.values()]).T)
