@@ -4,9 +4,9 @@ At each parameter the *rival* is the learner with the least loss on the data amo
 not the baseline; of several that are equal, but for rounding, the first of the plan. Chosen by the very rows it is
 judged on, it looks better than it is: a hard yardstick for ours, and meant so.
 
-Intervals are of ours minus the rivals that the data chose, by the paired bootstrap over rows, pointwise. Rivals are not
-chosen anew in each sample: the least of several losses is on average lower in samples than in the data, so that such an
-interval would lean to one side and might not hold the very difference that it is of.
+Intervals are of the difference between ours and the rivals, pointwise, by the paired bootstrap over rows. The rivals
+are those of the data, in all samples. If they were chosen anew in each sample, intervals would be biased: the least of
+several losses is on average lower in samples than in the data, and an interval might not contain the difference itself.
 """
 
 from collections.abc import Iterator, Sequence

@@ -31,9 +31,9 @@ def study_contents(results: Results) -> dict[str, Any]:
         "learners": list(results.learners),
         "baseline": results.baseline,
         "families": list(results.families),
-        "datasets": [_dataset(results, name) for name in results.datasets],
-        "across": _across(results),
-        "sections": [_section(section) for section in results.sections],
+        "datasets": [_dataset_contents(results, name) for name in results.datasets],
+        "across": _rank_contents_along(results),
+        "sections": [_section_contents(section) for section in results.sections],
         "failures": [
             {
                 "dataset": failure.dataset,
@@ -70,7 +70,7 @@ def evaluation_contents(
                 "n_rows": first.n_rows,
                 "n_labels": first.n_labels,
                 "labels": list(labels),
-                "families": {evaluation.family: _of_evaluation(evaluation) for evaluation in evaluations},
+                "families": {evaluation.family: _evaluation_curves(evaluation) for evaluation in evaluations},
             }
         ],
         "across": None,
@@ -82,49 +82,49 @@ def evaluation_contents(
     }
 
 
-def _dataset(results: Results, name: str) -> dict[str, Any]:
+def _dataset_contents(results: Results, name: str) -> dict[str, Any]:
     Y, labels = results.labels(name)
     return {
         "name": name,
         "n_rows": len(Y),
         "n_labels": len(labels),
         "labels": list(labels),
-        "families": {family: _of_study(results, name, family) for family in results.families},
+        "families": {family: _study_curves(results, name, family) for family in results.families},
     }
 
 
-def _of_study(results: Results, name: str, family: str) -> dict[str, Any]:
+def _study_curves(results: Results, name: str, family: str) -> dict[str, Any]:
     curves = results.curves(name, family)
     pairs = [
-        _pair(PairwiseCurve(curves[first], curves[second]), difference)
+        _pair_contents(PairwiseCurve(curves[first], curves[second]), difference)
         for (first, second), difference in results.differences(name, family).items()
     ]
-    return _family(curves, results.parameters(name, family), results.bands(name, family), pairs)
+    return _family_contents(curves, results.parameters(name, family), results.bands(name, family), pairs)
 
 
-def _of_evaluation(evaluation: Evaluation) -> dict[str, Any]:
+def _evaluation_curves(evaluation: Evaluation) -> dict[str, Any]:
     pairs = []
     for first, second in combinations(evaluation.models, 2):
         pair = PairwiseCurve(evaluation.curves[first], evaluation.curves[second])
         difference = evaluation.difference(first, second)
         if difference is not None:
-            pairs.append(_pair(pair, difference))
-    return _family(evaluation.curves, evaluation.parameters, evaluation.bands() or {}, pairs)
+            pairs.append(_pair_contents(pair, difference))
+    return _family_contents(evaluation.curves, evaluation.parameters, evaluation.bands() or {}, pairs)
 
 
-def _family(
+def _family_contents(
     curves: dict[str, LossCurve], parameters: np.ndarray, bands: dict[str, Band], pairs: list[dict[str, Any]]
 ) -> dict[str, Any]:
     some = next(iter(curves.values()), None)
     return {
         "parameters": plain_numbers(parameters),
         "x": [] if some is None else [min(float(x), 2.0) for x in some.x],  # JSON knows no infinity
-        "curves": {name: _curve(curve, bands.get(name)) for name, curve in curves.items()},
+        "curves": {name: _curve_contents(curve, bands.get(name)) for name, curve in curves.items()},
         "pairs": pairs,
     }
 
 
-def _curve(curve: LossCurve, band: Band | None) -> dict[str, Any]:
+def _curve_contents(curve: LossCurve, band: Band | None) -> dict[str, Any]:
     slope, area = slope_and_area(curve)
     return {
         "losses": curve.losses.tolist(),
@@ -135,7 +135,7 @@ def _curve(curve: LossCurve, band: Band | None) -> dict[str, Any]:
     }
 
 
-def _pair(pair: PairwiseCurve, difference: Any) -> dict[str, Any]:
+def _pair_contents(pair: PairwiseCurve, difference: Any) -> dict[str, Any]:
     first, second = pair.names
     is_tested = isinstance(difference, PairDifference)
     return {
@@ -149,15 +149,17 @@ def _pair(pair: PairwiseCurve, difference: Any) -> dict[str, Any]:
     }
 
 
-def _across(results: Results) -> dict[str, list[dict[str, Any]]] | None:
+def _rank_contents_along(results: Results) -> dict[str, list[dict[str, Any]]] | None:
     """Mean ranks over data sets along each axis that all curves span; None where there is nothing to rank."""
     places = np.linspace(0, 1, PLACES_ACROSS).round(6).tolist()
     spanned = [family for family in results.families if results.places(family) == PLACES]
-    found = {family: [_ranks(family, x, results.ranks_or_none(family, x)) for x in places] for family in spanned}
+    found = {
+        family: [_rank_contents(family, x, results.ranks_or_none(family, x)) for x in places] for family in spanned
+    }
     return {family: ranks for family, ranks in found.items() if all(ranks)} or None  # type: ignore[misc]
 
 
-def _ranks(family: str, x: float, comparison: RankComparison | None) -> dict[str, Any] | None:
+def _rank_contents(family: str, x: float, comparison: RankComparison | None) -> dict[str, Any] | None:
     if comparison is None:
         return None
     ends = {0.0: "Hamming", 1.0: "subset 0/1" if family == "binomial" else "\N{GREEK SMALL LETTER ALPHA} = 1000"}
@@ -171,7 +173,7 @@ def _ranks(family: str, x: float, comparison: RankComparison | None) -> dict[str
     }
 
 
-def _section(section: Section) -> dict[str, Any]:
+def _section_contents(section: Section) -> dict[str, Any]:
     """What is shown of a section; its full tables are files of their own."""
     return {key: value for key, value in section.to_dict().items() if key != "tables"}
 

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 from choral import datasets, learners
 from choral._text import did_you_mean
-from choral.datasets import is_arff
+from choral.datasets import Dataset, is_arff
 from choral.measures.families import FAMILIES
 from choral.study.data_files import SUFFIXES, read_dataset
 from choral.study.keys import Keys
@@ -97,15 +97,17 @@ def parse_plan(text: str, name: str, folder: Path) -> Plan:
 def _read_data(keys: Keys, folder: Path) -> StudyData:
     with keys.place():
         name = keys.take("name", str)
-        given = [key for key in ("path", "call") if key in keys]
-        if len(given) > 1:
+        if "path" in keys and "call" in keys:
             raise ValueError("path and call exclude each other")
-        source = {"path": _from_file, "call": _from_call}.get(given[0] if given else "", _by_name)(keys, name, folder)
+        if "path" in keys:
+            source = _find_file(keys, folder)
+        else:
+            source = _find_function(keys) if "call" in keys else _find_by_name(name)
         folds = _read_folds(keys, folder)
         return StudyData(name, source, keys.finish(folds))
 
 
-def _by_name(keys: Keys, name: str, folder: Path) -> Any:
+def _find_by_name(name: str) -> Callable[[], Dataset]:
     if name == EMBEDDED:
         return datasets.load_digits_segments
     if name not in datasets.NAMES:
@@ -114,7 +116,7 @@ def _by_name(keys: Keys, name: str, folder: Path) -> Any:
     return partial(datasets.load, name)
 
 
-def _from_file(keys: Keys, name: str, folder: Path) -> Any:
+def _find_file(keys: Keys, folder: Path) -> Callable[[], Dataset]:
     path = folder / keys.take("path", str)
     labels = keys.take("labels", object, None)
     if not (is_arff(path.name) or path.suffix.lower() in SUFFIXES):
@@ -126,7 +128,7 @@ def _from_file(keys: Keys, name: str, folder: Path) -> Any:
     return partial(read_dataset, path, labels)
 
 
-def _from_call(keys: Keys, name: str, folder: Path) -> Any:
+def _find_function(keys: Keys) -> Callable[[], Any]:
     path = keys.take("call", str)
     if ":" not in path and "." not in path and path not in datasets.__all__:
         raise ValueError(f"call: choral.datasets has no {path!r}{did_you_mean(path, datasets.__all__)}")

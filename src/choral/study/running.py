@@ -167,9 +167,8 @@ def _analyse(plan: Plan, results: Results, progress: Progress) -> Iterator[Secti
         try:
             section = analysis(results)
         except Exception as error:  # a function of the user's, where anything may go wrong
-            raise ValueError(
-                f"the analysis {name} failed, {type(error).__name__}: {error}; all cells are kept."
-            ) from error
+            reason = f"{type(error).__name__}: {error}".rstrip(".")
+            raise ValueError(f"the analysis {name} failed, {reason}; all cells are kept.") from error
         if not isinstance(section, Section):
             raise TypeError(f"the analysis {name} must return a Section; got {type(section).__name__}.")
         if twice := taken & set(section.tables):
