@@ -173,16 +173,17 @@ def _analysis(number: int, found: dict[str, Any]) -> str:
     """What an analysis found: its words, its findings, its tables."""
     paragraphs = "".join(f"<p>{prose(paragraph)}</p>" for paragraph in found["prose"])
     tables = [
-        table(
-            f"analysis-{number}-table-{index}",
-            summary["caption"] or found["title"],
-            [heading[:1].upper() + heading[1:] for heading in summary["columns"]],
-            summary["rows"],
-            footer=summary["footer"],
-        )
+        _summary_table(f"analysis-{number}-table-{index}", summary, found["title"])
         for index, summary in enumerate(found["summaries"], start=1)
     ]
     return paragraphs + _findings(found["findings"]) + "".join(tables)
+
+
+def _summary_table(name: str, summary: dict[str, Any], title: str) -> str:
+    """A table of an analysis, under its own heading where it has one."""
+    heading = f"<h3>{text(summary['caption'])}</h3>" if summary["caption"] else ""
+    columns = [column[:1].upper() + column[1:] for column in summary["columns"]]
+    return heading + table(name, summary["caption"] or title, columns, summary["rows"], footer=summary["footer"])
 
 
 def _findings(findings: list[dict[str, str]]) -> str:
