@@ -64,7 +64,7 @@ def seconds(results: Results, store: Store) -> Iterator[str]:
 def time_of(results: Results, store: Store, dataset: str, learner: str) -> str:
     if learner not in results.finished(dataset):
         return ""
-    stored = [store.read(cell.key) for cell in results.cells(dataset, learner)]
+    stored = [store.read_cell(cell.key) for cell in results.cells(dataset, learner)]
     return f"{sum(cell.seconds for cell in stored if cell):.1f}"
 
 

@@ -33,7 +33,7 @@ def prose(value: str) -> str:
 
 
 def number(value: float) -> str:
-    """Four decimals and a true minus, but no minus zero; whole numbers as they are.
+    """Four decimals, with a minus sign rather than a hyphen, and no minus zero; whole numbers as they are.
 
     Examples
     --------

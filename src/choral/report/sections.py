@@ -19,7 +19,7 @@ class Part(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A section that has something to show: all of it HTML."""
+    """A section as HTML; without a body it is left out."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ def answer(contents: Contents) -> str:
 
 
 def links(contents: Contents) -> str:
-    """The way to each section there is."""
+    """Links to all sections."""
     return "".join(
         f'<li{_script_class(part)}><a href="#{part.name}">{part.title}</a></li>' for part in _present(contents)
     )

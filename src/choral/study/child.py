@@ -87,12 +87,12 @@ def _check_shape(shape: tuple[int, ...], n_rows: int, n_labels: int) -> None:
 
 
 def main() -> None:
-    """Serve one task after another until the other side is gone."""
+    """Run one task after another until the parent closes its end of the pipe."""
     tasks, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # a learner that reads its input must not read tasks
     os.dup2(2, 1)  # what learners print must not mix with outcomes
     if hasattr(os, "register_at_fork"):  # not on Windows
-        # the other side waits for the end of this file: a process that a learner forks must not hold it open
+        # the parent waits for the end of this file: a process that a learner forks must not keep it open
         os.register_at_fork(after_in_child=outcomes.close)
     clock = _IdleClock()
     threading.Thread(target=_end_with_parent, args=(os.getppid(), clock), daemon=True).start()

@@ -46,7 +46,7 @@ def dask_client(address: str) -> Iterator[Any]:
         return
     try:
         asyncio.run(_check_scheduler(address))
-        # not the default: one that fails to connect would remain it in older versions of Dask
+        # not the default client: in older versions of Dask, one that failed to connect would stay the default
         client = distributed.Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
     except TimeoutError as error:
         raise OSError(f"no Dask scheduler answers at {address} within {SECONDS_TO_ANSWER} seconds.") from error

@@ -181,12 +181,12 @@ class Comparisons(Records):
 
 
 def _reaches(curve: LossCurve, x: float) -> bool:
-    """Whether a place on the axis lies on a curve; with a single label, the only point is all places."""
+    """Whether a place on the axis lies on a curve; with a single label, its one point stands for every place."""
     return bool(curve.x[0] <= x <= curve.x[-1]) or curve.n_labels == 1
 
 
 def _losses_by_errors(true: np.ndarray, wrong: np.ndarray, family: Family, parameters: np.ndarray) -> np.ndarray:
-    """As `row_losses`, from the number of wrong labels of each row in what was predicted for each parameter."""
+    """As `row_losses`, from the number of wrong labels of each row in the labels predicted for each parameter."""
     deficits = family.deficits(parameters, true.shape[1], int(wrong.max()))
     return np.take_along_axis(deficits.T, wrong, axis=0)
 

@@ -76,7 +76,7 @@ def _label_names(names: tuple[str, ...], labels: Labels, path: Path) -> set[str]
 
 def _read_arrays(path: Path) -> Dataset:
     try:
-        # opened here: of a damaged file, NumPy forgets to close what it opened
+        # opened here, since NumPy leaves a damaged file open
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:

@@ -47,7 +47,7 @@ Pairs = dict[tuple[str, str], dict[str, PairwiseCurve]]
 
 
 class Drawing(NamedTuple):
-    """A figure to come."""
+    """A figure that is still to be drawn."""
 
     folder: str
     key: tuple[str, ...]  # the names that make the name of the file
@@ -112,7 +112,7 @@ def write_figures(
 
 
 def _remove_former(folder: Path, written: list[Path], formats: tuple[str, ...]) -> None:
-    """Remove figures of a former study in the same folder, of learners that are no more."""
+    """Remove figures that a former study left in the same folder, of learners that are not in this one."""
     for place in FOLDERS:
         for path in (folder / place).glob("*"):
             if path.suffix[1:] in formats and path not in written:
@@ -250,20 +250,20 @@ def _make_room_for(figure: "Figure", legend: "Legend | None") -> "Figure":
 
 
 def slug(name: str) -> str:
-    """Letters of any script, digits and underscores of a name, with a hyphen for all that stands between them.
+    """A name as part of a file name: its letters (of any script), digits and underscores, with hyphens for the rest.
 
     Examples
     --------
     >>> slug("../Bayes, k = 2"), slug("Größe"), slug("???")
     ('Bayes-k-2', 'Größe', 'unnamed')
     """
-    letters = unicodedata.normalize("NFC", name)  # else two ways to write one name would be two names
+    letters = unicodedata.normalize("NFC", name)  # else one name, encoded in two ways, would give two files
     joined = re.sub(r"\W+", "-", letters).strip("-")
     return joined.encode(errors="ignore")[:MAX_BYTES].decode(errors="ignore").strip("-") or "unnamed"
 
 
 def file_stems(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """A file name without its ending for each key, a tuple of names, all keys of one length.
+    """File names, without their endings, for keys: tuples of names, all of one length.
 
     Keys that would share a name, on file systems that ignore case too, have a checksum at its end.
 

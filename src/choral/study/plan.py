@@ -109,7 +109,7 @@ class StudyLearner:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Packages whose version matters, as a class that wraps those of others says in its attribute ``packages``."""
+        """Packages whose version is told with the results: those that the estimator names in ``packages``."""
         return tuple(getattr(self.estimator, "packages", ()))
 
 

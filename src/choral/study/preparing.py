@@ -100,7 +100,7 @@ def _threshold(plan: Plan, learner: StudyLearner) -> float | None:
 
 
 def _code_version(kind: type) -> str:
-    """Which code a class is: the version of its package; where that has none, the text of its file or of itself."""
+    """The version of the code of a class: that of its package, else a hash of the text of its file, or of itself."""
     package = kind.__module__.partition(".")[0]
     version = getattr(import_module(package), "__version__", None)
     if version is None:

@@ -49,7 +49,7 @@ class Records:
         return f"Results({self.title!r}, {len(self.datasets)} data sets, {len(self.learners)} learners)"
 
     def _cached(self, key: tuple, make: Callable[[], T]) -> T:
-        """What is made under a key, made the first time and kept."""
+        """The value of a key: made the first time, then kept."""
         if key not in self._known:
             self._known[key] = make()
         return self._known[key]
@@ -66,7 +66,7 @@ class Records:
 
     def _read_profiles(self, cell: Cell) -> list[ErrorProfile] | None:
         try:
-            stored = self._store.read(cell.key)
+            stored = self._store.read_cell(cell.key)
         except DamagedFile:
             return None
         return None if stored is None else [ErrorProfile.from_dict(profile) for profile in stored.profiles]
@@ -104,7 +104,7 @@ class Records:
 
         Of a learner that predicts anew for each loss, for each parameter of each family: see `family_slice`.
         """
-        stored = self._store.read(cell.key)
+        stored = self._store.read_cell(cell.key)
         if stored is None:
             raise ValueError(f"there is no result of {cell}.")
         return stored.predictions
@@ -128,7 +128,7 @@ class Records:
         )
 
     def _reason(self, cell: Cell) -> str:
-        failure = self._store.failure(cell.key)
+        failure = self._store.read_failure(cell.key)
         return "not run yet, or damaged" if failure is None else failure["reason"]
 
     def finished(self, dataset: str) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ class Records:
         return [sum(profiles, start=empty) for profiles in zip(*filter(None, of_cells), strict=True)]
 
     def _losses(self, dataset: str, family: str, profiles: list[ErrorProfile]) -> np.ndarray:
-        """The loss at each parameter: of the one profile there is, or of the one for it."""
+        """The loss at each parameter, by the only profile of a learner, or by the profile for that parameter."""
         parameters = self.parameters(dataset, family)
         if len(profiles) == 1:
             return profiles[0].losses(family, parameters)
@@ -162,7 +162,7 @@ class Records:
         return np.concatenate([profile.losses(family, [parameter]) for profile, parameter in own])
 
     def family_slice(self, dataset: str, family: str) -> slice:
-        """Where predictions for the parameters of a family are, among all of a learner that predicts for each loss."""
+        """Where the predictions for a family are, among all those of a learner that predicts for each loss."""
         sizes = [len(self.parameters(dataset, name)) for name in self.families]
         index = self.families.index(family)
         return slice(sum(sizes[:index]), sum(sizes[: index + 1]))

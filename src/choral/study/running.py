@@ -94,7 +94,7 @@ def run_study(
 
 
 class Run:
-    """A study on its way: which cells are done."""
+    """A study that is running: it keeps results, and counts the cells that are done."""
 
     def __init__(self, plan: Plan, store: Store, prepared: list[PreparedData], progress: Progress):
         self._plan, self._store, self._prepared, self._progress = plan, store, prepared, progress
@@ -104,7 +104,7 @@ class Run:
 
     def finish(self, n_jobs: int | None) -> None:
         """Run the cells that have no result yet."""
-        # threads that each drive a process of their own; on a cluster, its workers do
+        # each thread has a child process of its own; on a cluster, each worker has
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
         outcomes = parallel(delayed(run_task)(task) for task in self._tasks())
         try:
@@ -118,13 +118,13 @@ class Run:
             close_workers()
 
     def _tasks(self) -> Iterator[Task]:
-        """The tasks of one data set after another, whose features are in memory only then."""
+        """The tasks, one data set after another: only one has its features in memory."""
         learners = {learner.name: learner for learner in self._plan.learners}
         started: set[str] = set()
         for data, prepared in zip(self._plan.datasets, self._prepared, strict=True):
             missing = []
             for cell in prepared.cells:
-                if cell.key in started or self._store.has(cell.key):
+                if cell.key in started or self._store.has_cell(cell.key):
                     self._count_done(cell)
                 else:
                     started.add(cell.key)
@@ -135,7 +135,7 @@ class Run:
                     yield make_task(self._plan, learners[cell.learner], dataset, prepared, cell)
 
     def _keep(self, cell: Cell, outcome: Outcome) -> None:
-        self._store.write(cell, outcome)
+        self._store.write_cell(cell, outcome)
         self._store.log(f"{cell}: {_describe_outcome(outcome)}")
         self._count_done(cell)
 

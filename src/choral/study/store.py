@@ -92,11 +92,11 @@ class Store:
         return STUDY in names or all(name in FIRST_FILES or name.startswith(f".{STUDY}.") for name in names)
 
     def write_study(self, study: dict[str, Any]) -> None:
-        """Keep what the study is."""
+        """Write what the study is."""
         _write(self.folder / STUDY, json.dumps(study, indent=1).encode())
 
     def read_study(self) -> dict[str, Any]:
-        """What the study is."""
+        """Read what the study is."""
         path = self.folder / STUDY
         try:
             study = json.loads(path.read_bytes())
@@ -115,7 +115,7 @@ class Store:
             raise NotADirectoryError(f"{self.folder} is no folder of a study.") from error
 
     def write_labels(self, prepared: PreparedData) -> None:
-        """Keep the true labels of a data set and its split."""
+        """Write the true labels of a data set and its split."""
         names = json.dumps(prepared.label_names).encode()
         _write_arrays(
             self._labels_path(prepared.labels_key),
@@ -126,7 +126,7 @@ class Store:
         )
 
     def read_labels(self, labels_key: str) -> StoredLabels:
-        """The true labels of a data set and its split."""
+        """Read the true labels of a data set and its split."""
         path = self._labels_path(labels_key)
         try:
             arrays = _read_arrays(path)
@@ -138,8 +138,8 @@ class Store:
     def _labels_path(self, labels_key: str) -> Path:
         return self.folder / "labels" / f"{labels_key}.npz"
 
-    def write(self, cell: Cell, outcome: Outcome) -> None:
-        """Keep what came of a cell: its result, or why there is none."""
+    def write_cell(self, cell: Cell, outcome: Outcome) -> None:
+        """Write what came of a cell: its result, or why there is none."""
         if outcome.predictions is None:
             failure = {"reason": outcome.reason, "details": outcome.details, "seconds": outcome.seconds}
             _write(self._failure_path(cell.key), json.dumps(failure).encode())
@@ -159,8 +159,8 @@ class Store:
         )
         self._failure_path(cell.key).unlink(missing_ok=True)
 
-    def read(self, key: str) -> StoredCell | None:
-        """The result of a cell; None if there is none, `DamagedFile` if it is not as it was written."""
+    def read_cell(self, key: str) -> StoredCell | None:
+        """Read the result of a cell; None if there is none, `DamagedFile` if it is not as it was written."""
         path = self._cell_path(key)
         try:
             arrays = _read_arrays(path)
@@ -177,17 +177,17 @@ class Store:
         except DAMAGES as error:
             raise DamagedFile(f"{path} is damaged: {error}.") from error
 
-    def has(self, key: str) -> bool:
+    def has_cell(self, key: str) -> bool:
         """Whether there is a good result of a cell; a damaged one is removed, and noted in the log."""
         try:
-            return self.read(key) is not None
+            return self.read_cell(key) is not None
         except DamagedFile as error:
             self.log(f"damaged, to be run again: {error}")
             self._cell_path(key).unlink(missing_ok=True)
             return False
 
-    def failure(self, key: str) -> dict[str, Any] | None:
-        """Why there is no result of a cell, if it ran."""
+    def read_failure(self, key: str) -> dict[str, Any] | None:
+        """Read why a cell that ran has no result; None if it did not run."""
         try:
             failure = json.loads(self._failure_path(key).read_bytes())
             return {key: failure[key] for key in ("reason", "details", "seconds")}
@@ -197,7 +197,7 @@ class Store:
             return {"reason": "unknown: the note of its failure is damaged", "details": "", "seconds": 0.0}
 
     def log(self, line: str) -> None:
-        """Add a line, with the time."""
+        """Add a line to the log, with the time."""
         with open(self.folder / "log.txt", "a", encoding="utf-8") as file:
             file.write(f"{datetime.now().isoformat(timespec='seconds')} {printable(line)}\n")
 
@@ -245,5 +245,5 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     try:
         with np.load(content, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except OSError as error:  # a place beyond the end of what is there
+    except OSError as error:  # the file ends before a place that it refers to
         raise ValueError(str(error)) from error

@@ -52,12 +52,12 @@ class Worker:
             raise
 
     def kill(self) -> None:
-        """End the child; the thread that waits for it learns of it."""
+        """End the child; the thread that waits for its outcome then goes on."""
         if self._process is not None:
             _kill(self._process)
 
     def close(self) -> int | None:
-        """End the child, whatever it does, and forget it; its exit status."""
+        """End the child and forget it; returns its exit status."""
         process, self._process, self._data_key = self._process, None, ""
         _running.discard(self)
         if process is None:
