@@ -34,7 +34,7 @@ def prose(value: str) -> str:
 
 
 def number(value: float) -> str:
-    """Four decimals and a true minus, but no minus zero; whole numbers as they are.
+    """Four decimals, with a minus sign rather than a hyphen, and no minus zero; whole numbers as they are.
 
     Examples
     --------
@@ -52,8 +52,15 @@ def section(name: str, title: str, body: str, *, needs_script: bool = False) -> 
     )
 
 
-def table(name: str, caption: str, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A table that scrolls in its own box and that the page's script makes sortable.
+def table(
+    name: str,
+    caption: str,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    footer: Sequence[Cell] | None = None,
+) -> str:
+    """A table that scrolls in its own box and that the page's script makes sortable; its footer stays at the end.
 
     A cell is text or a number; numbers keep their full precision for sorting, and None is a dash.
     """
@@ -64,10 +71,11 @@ def table(name: str, caption: str, headings: Sequence[str], rows: Iterable[Seque
         for heading, is_number in zip(headings, numeric, strict=True)
     )
     body = "".join(f"<tr>{''.join(map(_cell, row, numeric))}</tr>" for row in rows)
+    foot = "" if footer is None else f"<tfoot><tr>{''.join(map(_cell, footer, numeric))}</tr></tfoot>"
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
         f'<table id="{name}" class="sortable"><caption>{text(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table></div>"
     )
 
 

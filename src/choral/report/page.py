@@ -62,7 +62,7 @@ def _read(name: str) -> str:
 
 
 def _one_line_ending(script: str) -> str:
-    """A browser reads all line endings as one, and so must the hash of what it reads."""
+    """The script with one kind of line ending, as a browser reads it before it compares the hash."""
     return script.replace("\r\n", "\n").replace("\r", "\n")
 
 

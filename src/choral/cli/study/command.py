@@ -74,7 +74,7 @@ def run_plan(
 
 
 def _read_plan(plan: str, time_limit: str | None) -> "Plan":
-    from choral.study import read_plan
+    from choral.paper import read_plan
 
     what = read_plan(plan)
     return what if time_limit is None else replace(what, time_limit=parse_number("--time-limit", time_limit))

@@ -9,11 +9,8 @@ from rich.text import Text
 
 from choral._text import counted
 from choral.cli.console import new_table, print_sentences, print_table
-from choral.study import Results
+from choral.study import Finding, Results, Section, Summary
 from choral.study.answers import answer
-from choral.study.claims import judge_claims
-from choral.study.published import compare_with_published
-from choral.study.yardstick import COLUMNS, compare_with_best, totals
 
 Rows = Mapping[str, Sequence[float]]
 MAX_FAILURES, MAX_CHARACTERS = 10, 200  # shown; the page lists all in full
@@ -25,12 +22,8 @@ def print_study(results: Results, written: list[Path]) -> None:
         print_table(table)
         print_sentences([""])
     print_sentences(answer(results))
-    if results.study["published"]:
-        print_sentences(["", "Beside the published losses:"])
-        print_table(_published_table(results))
-    _print_yardstick(results)
-    if results.study["claims"]:
-        print_sentences(["", "The claims of the paper:", *_claims(results)])
+    for section in results.sections:
+        _print_section(section)
     print_sentences(["", *results.study["notes"], *_failures(results), *_places(written)])
 
 
@@ -71,39 +64,37 @@ def _table(title: str, columns: list[str], rows: Rows, baseline: Rows, layout: s
     return table
 
 
-def _print_yardstick(results: Results) -> None:
-    """A table for each learner of ours: a row for each data set, all families together, and one for all."""
-    comparisons = compare_with_best(results)
-    for learner, total in totals(comparisons, "learner", results.confidence).items():
-        of_learner = [found for found in comparisons if found.learner == learner]
-        rows = totals(of_learner, "dataset", results.confidence)
-        table = new_table()
-        table.add_column("data set", no_wrap=True)
-        for title in COLUMNS:
-            table.add_column(title, justify="right", no_wrap=True)
-        for index, (dataset, on_dataset) in enumerate(rows.items(), start=1):
-            table.add_row(Text(dataset), *on_dataset.cells, end_section=index == len(rows))
-        table.add_row("all", *total.cells)
-        print_sentences(["", f"{learner} beside the best of all others at each loss:"])
-        print_table(table)
+def _print_section(section: Section) -> None:
+    """What an analysis found, under its title; nothing where it found nothing."""
+    if not (section.prose or section.findings or section.summaries):
+        return
+    print_sentences(["", f"{section.title}:", *section.prose, *_findings(section.findings)])
+    for summary in section.summaries:
+        if summary.caption:
+            print_sentences(["", f"{summary.caption}:"])
+        print_table(_summary_table(summary))
 
 
-def _published_table(results: Results) -> RichTable:
+def _findings(findings: Sequence[Finding]) -> Iterator[str]:
+    for finding in findings:
+        yield f"- {finding.statement} {finding.sentence}"
+        if finding.figures:
+            yield f"  {finding.figures}."
+
+
+def _summary_table(summary: Summary) -> RichTable:
     table = new_table()
-    table.add_column("data set, learner", no_wrap=True)
-    for title in ("folds", "Hamming", "published", "subset 0/1", "published", "distance"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for found in compare_with_published(results):
-        ends = found.hamming, found.published_hamming, found.subset, found.published_subset, found.distance
-        table.add_row(Text(f"{found.dataset}, {found.learner}"), str(found.n_folds), *(f"{end:.4f}" for end in ends))
+    for index, title in enumerate(summary.columns):
+        table.add_column(Text(title), justify="right" if index else "left", no_wrap=True)
+    for index, row in enumerate(summary.rows, start=1):
+        table.add_row(*map(_summary_cell, row), end_section=index == len(summary.rows))
+    if summary.footer is not None:
+        table.add_row(*map(_summary_cell, summary.footer))
     return table
 
 
-def _claims(results: Results) -> Iterator[str]:
-    for claim in judge_claims(results):
-        yield f"- {claim.claim} {claim.sentence}"
-        if claim.figures:
-            yield f"  {claim.figures}."
+def _summary_cell(value: str | float | None) -> Text:
+    return Text("" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value))
 
 
 def _failures(results: Results) -> Iterator[str]:

@@ -6,35 +6,24 @@ it holds on all of them, in part where it holds on some: the verdict says on whi
 
 from collections.abc import Callable
 from itertools import combinations, groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from choral.curves import LossCurve
 from choral.measures.base import ROUNDING
-
-if TYPE_CHECKING:
-    from choral.study.results import Results
+from choral.study import Finding, Results, Section
+from choral.study.sections import Verdict
 
 FAMILY = "binomial"
 
 
-class Claim(NamedTuple):
-    """A claim, and what our figures say."""
-
-    claim: str
-    verdict: str  # "holds", "holds in part", "does not hold" or "cannot be judged"
-    figures: str
-    where: str  # on which data sets it holds, and on which not; or why it cannot be judged
-
-    @property
-    def sentence(self) -> str:
-        """Verdict and place as one sentence."""
-        colon = "" if self.verdict in ("holds", "does not hold") else ":"
-        return f"{self.verdict.capitalize()}{colon} {self.where}."
+def claims_section(results: Results) -> Section:
+    """The claims of the paper, as a section of a study."""
+    return Section("The claims of the paper", findings=tuple(judge_claims(results)))
 
 
-def judge_claims(results: "Results") -> list[Claim]:
+def judge_claims(results: Results) -> list[Finding]:
     """All claims, each with our figures."""
     return [
         _on_datasets(
@@ -103,7 +92,7 @@ def _ends(curve: LossCurve) -> str:
     return f"{curve.losses[0]:.4f} at k = {curve.parameters[0]}, {curve.losses[-1]:.4f} at k = {curve.parameters[-1]}"
 
 
-def _on_datasets(results: "Results", claim: str, judge: Judge, datasets: list[str] | None = None) -> Claim:
+def _on_datasets(results: Results, claim: str, judge: Judge, datasets: list[str] | None = None) -> Finding:
     """A claim about each of some data sets."""
     judgements = {}
     for dataset in results.datasets if datasets is None else datasets:
@@ -113,14 +102,14 @@ def _on_datasets(results: "Results", claim: str, judge: Judge, datasets: list[st
             except KeyError:  # a learner is not in this study, or has not finished here
                 continue
     if not judgements:
-        return Claim(claim, "cannot be judged", "", "its learners and data sets are not all here")
+        return Finding(claim, "cannot be judged", "", "its learners and data sets are not all here")
     figures = "; ".join(f"{dataset}: {judgement.figures}" for dataset, judgement in judgements.items())
     holds = [dataset for dataset, judgement in judgements.items() if judgement.holds]
     fails = [dataset for dataset, judgement in judgements.items() if not judgement.holds]
-    return Claim(claim, _verdict(len(holds), len(fails)), figures, _where(holds, fails))
+    return Finding(claim, _verdict(len(holds), len(fails)), figures, _where(holds, fails))
 
 
-def _verdict(n_holds: int, n_fails: int) -> str:
+def _verdict(n_holds: int, n_fails: int) -> Verdict:
     return "holds" if not n_fails else "holds in part" if n_holds else "does not hold"
 
 
@@ -130,11 +119,11 @@ def _where(holds: list[str], fails: list[str]) -> str:
     return f"on {', '.join(holds or fails)}"
 
 
-def _families_agree(results: "Results") -> Claim:
+def _families_agree(results: Results) -> Finding:
     """The same learners lead, in the same order from Hamming to subset 0/1, along both families."""
     claim = "The two families agree on who wins, for all pairs of learners."
     if len(results.families) < 2:
-        return Claim(claim, "cannot be judged", "", "one family alone is here")
+        return Finding(claim, "cannot be judged", "", "one family alone is here")
     agreeing: dict[str, list[bool]] = {}
     for first, second in combinations(results.competitors, 2):
         by_family = [results.pairs(first, second, family) for family in results.families]
@@ -142,11 +131,11 @@ def _families_agree(results: "Results") -> Claim:
             leaders = [_leaders(pairs[dataset].winners) for pairs in by_family]
             agreeing.setdefault(dataset, []).append(leaders[0] == leaders[1])
     if not agreeing:
-        return Claim(claim, "cannot be judged", "", "no two learners have finished on one data set")
+        return Finding(claim, "cannot be judged", "", "no two learners have finished on one data set")
     holds = [dataset for dataset, agree in agreeing.items() if all(agree)]
     fails = [dataset for dataset, agree in agreeing.items() if not all(agree)]
     figures = "; ".join(f"{dataset}: {sum(agree)} of {len(agree)} pairs" for dataset, agree in agreeing.items())
-    return Claim(claim, _verdict(len(holds), len(fails)), figures, _where(holds, fails))
+    return Finding(claim, _verdict(len(holds), len(fails)), figures, _where(holds, fails))
 
 
 def _leaders(winners: tuple[str, ...]) -> list[str]:

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.feature_selection import VarianceThreshold
 
 from choral._optional import require
+from choral._typing import Features, LabelArray, LabelMatrix
 from choral.learners import MultiLabelClassifier
 
 LOSSES = {"label-wise": "logistic-decomposable", "example-wise": "logistic-non-decomposable"}
@@ -29,14 +30,16 @@ class Boomer(MultiLabelClassifier):
     estimator_ : the fitted `mlrl.boosting.BoomerClassifier`
     """
 
+    packages = ("mlrl-boomer",)  # a study tells its version
+
     features_: VarianceThreshold
     estimator_: Any
 
-    def __init__(self, loss: Literal["label-wise", "example-wise"] = "label-wise", *, random_state: Any = None):
+    def __init__(self, loss: Literal["label-wise", "example-wise"] = "label-wise", *, random_state: int | None = None):
         self.loss = loss
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any) -> "Boomer":
+    def fit(self, X: Features, Y: LabelMatrix) -> "Boomer":
         """Learn rules."""
         X, Y = self._check_training(X, Y)
         if self.loss not in LOSSES:
@@ -48,7 +51,7 @@ class Boomer(MultiLabelClassifier):
         self.estimator_.fit(self._features(X), Y)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> LabelArray:
         """The labels it predicts, of shape (n_samples, n_labels)."""
         labels = self.estimator_.predict(self._features(self._check_features(X)))
         return np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels).astype(np.uint8)

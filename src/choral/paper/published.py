@@ -8,14 +8,13 @@ published, for every k and for the 55 alphas of `choral.loss_curve`.
 import csv
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from choral._typing import RandomState
 from choral.learners import RandomKLabelsets
-
-if TYPE_CHECKING:
-    from choral.study.results import Results
+from choral.study import Results, Section, Summary, Table
 
 
 class PublishedRAkEL(RandomKLabelsets):
@@ -25,7 +24,9 @@ class PublishedRAkEL(RandomKLabelsets):
     study drew 12 - k + 1 sets, though its runs have 7 labels: that is not repeated here.
     """
 
-    def __init__(self, estimator: Any = None, *, k: int = 3, n_jobs: int | None = None, random_state: Any = None):
+    def __init__(
+        self, estimator: Any = None, *, k: int = 3, n_jobs: int | None = None, random_state: RandomState = None
+    ):
         super().__init__(estimator, k=k, vote="any", n_jobs=n_jobs, random_state=random_state)
 
     def _n_subsets(self, k: int) -> int:
@@ -79,7 +80,7 @@ def published_runs() -> dict[tuple[str, str], PublishedRun]:
     return runs
 
 
-def compare_with_published(results: "Results") -> list[Comparison]:
+def compare_with_published(results: Results) -> list[Comparison]:
     """Our losses beside the published ones, for data sets and learners that bear their names and predict once."""
     found = []
     for (dataset, learner), run in published_runs().items():
@@ -95,6 +96,21 @@ def compare_with_published(results: "Results") -> list[Comparison]:
     return found
 
 
+def published_section(results: Results) -> Section:
+    """Our losses beside the published ones, as a section of a study."""
+    comparisons = compare_with_published(results)
+    losses = [f"{loss}, {whose}" for loss in ("Hamming", "subset 0/1") for whose in ("ours", "published")]
+    summary = Summary(
+        columns=("data set", "learner", "folds published", *losses, "distance"),
+        rows=tuple(found[:-1] for found in comparisons),
+    )
+    return Section(
+        "Beside the published losses",
+        summaries=(summary,) if comparisons else (),
+        tables={"published": Table(Comparison._fields, tuple(comparisons))},
+    )
+
+
 def _read(name: str) -> list[dict[str, str]]:
-    text = (files("choral.study") / "plans" / name).read_text(encoding="utf-8")
+    text = (files("choral.paper") / name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

@@ -4,25 +4,24 @@ At each parameter the *rival* is the learner with the least loss on the data amo
 not the baseline; of several that are equal, but for rounding, the first of the plan. Chosen by the very rows it is
 judged on, it looks better than it is: a hard yardstick for ours, and meant so.
 
-Intervals are of ours minus the rivals that the data chose, by the paired bootstrap over rows, pointwise. Rivals are not
-chosen anew in each sample: the least of several losses is on average lower in samples than in the data, so that such an
-interval would lean to one side and might not hold the very difference that it is of.
+Intervals are of the difference between ours and the rivals, pointwise, by the paired bootstrap over rows. The rivals
+are those of the data, in all samples. If they were chosen anew in each sample, intervals would be biased: the least of
+several losses is on average lower in samples than in the data, and an interval might not contain the difference itself.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from choral._text import did_you_mean
 from choral.curves import LossCurve
 from choral.measures.base import ROUNDING
 from choral.measures.families import get_family
 from choral.stats import bootstrap_band
-
-if TYPE_CHECKING:
-    from choral.study.results import Results
-
+from choral.study import Plan, Results, Section, Summary, Table
+from choral.study.plan import check_distinct
 
 COLUMNS = ("points", "at or below", "ties", "worse by at most", "gain in area")
 
@@ -81,13 +80,85 @@ class Total(Tally):
         )
 
 
-def compare_with_best(results: "Results") -> tuple[AgainstBest, ...]:
+@dataclass(frozen=True)
+class Yardstick:
+    """An analysis: learners of ours, one by one, beside the best of all the others at each parameter.
+
+    Parameters
+    ----------
+    ours : sequence of str
+        The names of the learners to judge.
+
+    Examples
+    --------
+    ``Plan(..., analyses=[Yardstick(["AutoJoint"])])``, or in a TOML file::
+
+        [[analyses]]
+        call = "choral.paper:Yardstick"
+        parameters = { ours = ["AutoJoint"] }
+    """
+
+    ours: Sequence[str]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.ours, str) or not isinstance(self.ours, Sequence):
+            raise TypeError(f"ours must be a list of learners; got {self.ours!r}.")
+        object.__setattr__(self, "ours", tuple(self.ours))
+
+    def check(self, plan: Plan) -> None:
+        """Refuse a plan without these learners, or without others to compare them with."""
+        check_distinct("ours", self.ours)
+        names = [learner.name for learner in plan.learners]
+        for name in self.ours:
+            if name not in names:
+                raise ValueError(f"ours: there is no learner {name!r}{did_you_mean(str(name), names)}")
+        if plan.baseline in self.ours:
+            raise ValueError(f"ours must not hold the baseline; got {plan.baseline}.")
+        if not {*names} - {*self.ours, plan.baseline}:
+            raise ValueError("ours must leave at least one other learner, besides the baseline, to compare with.")
+
+    def __call__(self, results: Results) -> Section:
+        """A table for each learner of ours: a row for each data set, all families together, and one for all."""
+        comparisons = compare_with_best(results, self.ours)
+        by_learner = totals(comparisons, "learner", results.confidence)
+        return Section(
+            "Beside the best of all others",
+            summaries=tuple(
+                _summary([found for found in comparisons if found.learner == learner], total, results.confidence)
+                for learner, total in by_learner.items()
+            ),
+            tables={"yardstick": _full_table(comparisons)},
+        )
+
+
+def _summary(comparisons: Sequence[AgainstBest], total: Total, confidence: float) -> Summary:
+    """All comparisons of one learner, added up by data set."""
+    return Summary(
+        caption=f"{comparisons[0].learner} beside the best of all others at each loss",
+        columns=("data set", *COLUMNS),
+        rows=tuple((name, *each.cells) for name, each in totals(comparisons, "dataset", confidence).items()),
+        footer=("all", *total.cells),
+    )
+
+
+def _full_table(comparisons: Sequence[AgainstBest]) -> Table:
+    """A row for each data set, family and learner of ours."""
+    fields = (
+        *("dataset", "family", "learner", "n_points", "n_better", "n_tied", "share_at_or_below"),
+        *("n_surely_better", "n_surely_worse", "worst", "where", "rival", "worst_low", "worst_high"),
+        *("area_gain", "area_low", "area_high"),
+    )
+    rows = ((*(getattr(found, name) for name in fields), ", ".join(found.best_others)) for found in comparisons)
+    return Table((*fields, "best_others"), tuple(rows))
+
+
+def compare_with_best(results: Results, ours: Sequence[str]) -> tuple[AgainstBest, ...]:
     """Each learner of ours along each family, on the data sets where it and some other finished."""
     return tuple(
         found
         for dataset in results.datasets
         for family in results.families
-        for found in _compare(results, dataset, family)
+        for found in _compare(results, ours, dataset, family)
     )
 
 
@@ -140,11 +211,11 @@ def mean_along(x: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.trapezoid(values[..., finite], x[finite], axis=-1) / np.ptp(x[finite])
 
 
-def _compare(results: "Results", dataset: str, family: str) -> Iterator[AgainstBest]:
+def _compare(results: Results, names: Sequence[str], dataset: str, family: str) -> Iterator[AgainstBest]:
     """All learners of ours on a data set along a family."""
-    curves = results.rivals(dataset, family)
-    others = {name: curve for name, curve in curves.items() if name not in results.ours}
-    ours = {name: curve for name, curve in curves.items() if name in results.ours}
+    curves = results.competitor_curves(dataset, family)
+    others = {name: curve for name, curve in curves.items() if name not in names}
+    ours = {name: curve for name, curve in curves.items() if name in names}
     if not (ours and others):
         return
     best = _best_of(others)
