@@ -6,8 +6,8 @@ from importlib.resources import files
 
 import pytest
 
-from choral.displays import _parameter_axis, _style
-from choral.measures.base import ROUNDING
+from choral._validation import ROUNDING
+from choral.displays import _curves, _style
 from choral.measures.families import FAMILIES, LARGEST_ALPHA
 from choral.report import render_page
 from choral.report.constants import PLOTLY_DASHES, PLOTLY_MARKERS, page_constants
@@ -25,8 +25,7 @@ EMPTY = {
     "families": [],
     "datasets": [],
     "across": None,
-    "claims": None,
-    "published": None,
+    "sections": [],
     "failures": [],
     "notes": [],
     "plan": None,
@@ -38,9 +37,9 @@ def test_the_page_has_the_constants_of_python():
     pytest.importorskip("plotly")
     data = re.search(r'<script type="application/json" id="contents">(.*?)</script>', render_page(EMPTY))[1]
     found = json.loads(data)["constants"]
-    assert found["infinity_gap"] == _parameter_axis.INFINITY_GAP
-    assert found["margin"] == _parameter_axis.MARGIN
-    assert found["max_markers"] == _parameter_axis.MOST_MARKERS
+    assert found["infinity_gap"] == _curves.INFINITY_GAP
+    assert found["margin"] == _curves.MARGIN
+    assert found["max_markers"] == _curves.MAX_MARKERS
     assert found["n_colours"] == len(_style.COLOURS)
     assert found["markers"] == [PLOTLY_MARKERS[marker] for marker in _style.MARKERS]
     assert found["dashes"] == [PLOTLY_DASHES[dash] for dash in _style.DASHES]

@@ -15,6 +15,7 @@ from rich.text import Text
 
 import choral
 from choral._text import counted, printable
+from choral._validation import ROUNDING
 from choral.cli.console import (
     Show,
     describe_parameter,
@@ -47,7 +48,6 @@ from choral.evaluation import Evaluation, Summary, evaluate_summaries, first_bes
 from choral.evaluation.evaluating import check_names
 from choral.evaluation.parts import summarise_parts
 from choral.label_files import ComparedOptions, ComparedPaths, check_row_weights, list_parts, read_compared
-from choral.measures.base import ROUNDING
 from choral.measures.families import FAMILIES, get_family
 
 MAX_BOOTSTRAP_SAMPLES = 100_000

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from choral._array_api import is_foreign, to_host, xp_of
-from choral._validation import check_count
+from choral._validation import Value, check_count
 from choral.curves import LossCurve
 from choral.decisions.base import Distribution
 from choral.decisions.closed_form import closed_form
@@ -27,7 +27,6 @@ from choral.decisions.optimal import (
 from choral.decisions.ties import TOLERANCE
 from choral.decisions.transform import transform
 from choral.measures import CountingMeasure, HammingMeasure
-from choral.measures.base import Value
 from choral.measures.families import get_family
 
 CURVE_STEPS = 5 * MOST_NODE_STEPS  # for all parameters together

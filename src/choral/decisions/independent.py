@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._validation import check_count, check_rows, refuse_where
+from choral._validation import Value, check_count, check_rows, listed, refuse_where
 from choral.decisions.base import AnyMeasure, Distribution, check_hard
 from choral.decisions.independent_risks import chances_of_error, independent_risk, product_distribution
 from choral.decisions.label_distribution import MOST_DENSE_LABELS, LabelDistribution
 from choral.decisions.poisson_binomial import number_of_events
 from choral.decisions.support import row_blocks
-from choral.measures.base import Value, listed
 
 
 class IndependentLabels(Value, Distribution):

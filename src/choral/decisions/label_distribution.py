@@ -9,13 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._array_api import is_foreign, namespace_of
-from choral._validation import check_array, check_count, check_matrix, check_sample_weight, refuse_where
+from choral._validation import Value, check_array, check_count, check_matrix, check_sample_weight, refuse_where
 from choral.decisions.base import AnyMeasure, Distribution, check_hard
 from choral.decisions.label_weights import check_weights, distinct_rows, draw, merge_equal, total_weights
 from choral.decisions.risks import make_risk
 from choral.decisions.support import BLOCK_ENTRIES, Rows, Support, instance_blocks, make_rows
 from choral.decisions.ties import TOLERANCE, first_in_order
-from choral.measures.base import Value
 from choral.measures.subsets import members_table
 
 MOST_DENSE_LABELS = 22  # 2^22 probabilities, 32 MiB

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from choral._array_api import is_foreign, to_host
 from choral._optional import require
 from choral._typing import FloatArray
+from choral._validation import listed
 from choral.curves import LossCurve
 from choral.decisions import BayesCurve, Distribution, bayes_curve, expected_curve
 from choral.decisions.optimal import Method
@@ -24,7 +25,6 @@ from choral.displays._curves import (
 )
 from choral.displays._text import Keys
 from choral.displays.loss_curve import check_curves
-from choral.measures.base import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,13 +1,10 @@
-"""What every measure can do, and how measures that hold arrays stay values."""
+"""What every measure is: a class that says its form for a number of labels."""
 
 from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 
-from choral._validation import ROUNDING as ROUNDING
-from choral._validation import Value as Value
-from choral._validation import listed as listed
 from choral.measures.forms import ByRelevance, Form
 
 

@@ -7,8 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choral._validation import ROUNDING, check_count, check_distribution, check_total, check_vector, refuse_where
-from choral.measures.base import Measure, Value, check_fits, listed
+from choral._validation import (
+    ROUNDING,
+    Value,
+    check_count,
+    check_distribution,
+    check_total,
+    check_vector,
+    listed,
+    refuse_where,
+)
+from choral.measures.base import Measure, check_fits
 from choral.measures.capacity import MAX_LABELS, check_monotone
 from choral.measures.forms import LabelSet, Term, Terms
 from choral.measures.subsets import zeta_transform

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from choral._validation import ROUNDING
 from choral.curves import LossCurve
-from choral.measures.base import ROUNDING
 from choral.study import Finding, Results, Section
 from choral.study.sections import Verdict
 

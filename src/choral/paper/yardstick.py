@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from choral._text import did_you_mean
+from choral._validation import ROUNDING
 from choral.curves import LossCurve
-from choral.measures.base import ROUNDING
 from choral.measures.families import get_family
 from choral.stats import bootstrap_band
 from choral.study import Plan, Results, Section, Summary, Table

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from choral.displays._parameter_axis import INFINITY_GAP, MARGIN, MOST_MARKERS, NAMES
+from choral._validation import ROUNDING
+from choral.displays._curves import INFINITY_GAP, MARGIN, MAX_MARKERS, NAMES
 from choral.displays._style import COLOURS, DASHES, GREY, MARKERS
 from choral.evaluation import plain_numbers
-from choral.measures.base import ROUNDING
 from choral.measures.families import FAMILIES, LARGEST_ALPHA
 from choral.report.markup import DECIMALS, MINUS, MISSING
 
@@ -45,7 +45,7 @@ def page_constants(word: str) -> dict[str, Any]:
         "infinity": plain_numbers(np.array([np.inf]))[0],  # how infinity is written in the figures
         "infinity_gap": INFINITY_GAP,  # between the largest finite alpha and infinity, of the axis up to there
         "margin": MARGIN,  # on either side of the parameters, of the axis
-        "max_markers": MOST_MARKERS,  # a longer line has fewer
+        "max_markers": MAX_MARKERS,  # a longer line has fewer
         "n_colours": len(COLOURS),  # of lines: see line_colours
         "markers": [PLOTLY_MARKERS[marker] for marker in MARKERS],
         "dashes": [PLOTLY_DASHES[dash] for dash in DASHES],

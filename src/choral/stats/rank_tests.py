@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from choral._typing import FloatArray, IntArray
-from choral._validation import check_array, refuse_where
-from choral.measures.forms import ROUNDING
+from choral._validation import ROUNDING, check_array, refuse_where
 from choral.stats.significance import Significance, holm
 
 NO_TEST = Significance(np.nan, np.nan)

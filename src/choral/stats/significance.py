@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from choral._typing import FloatArray
-from choral._validation import check_array, refuse_where
-from choral.measures.forms import ROUNDING
+from choral._validation import ROUNDING, check_array, refuse_where
 
 
 class Significance(NamedTuple):

@@ -5,7 +5,7 @@ from itertools import groupby
 
 import numpy as np
 
-from choral.measures.base import ROUNDING
+from choral._validation import ROUNDING
 from choral.stats import RankComparison, rank_losses
 from choral.study.comparisons import PLACES, place_in_words
 from choral.study.results import Results

@@ -12,8 +12,8 @@ import numpy as np
 
 from choral._optional import require
 from choral._outputs import replacing
+from choral._validation import ROUNDING
 from choral.curves import LossCurve
-from choral.measures.base import ROUNDING
 from choral.stats import rank_losses
 from choral.study.comparisons import Comparisons
 

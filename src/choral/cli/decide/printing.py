@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from choral._text import counted, printable
+from choral._validation import ROUNDING
 from choral.cli.console import (
     describe_parameter,
     name_end,
@@ -22,7 +23,6 @@ from choral.cli.console import (
 )
 from choral.cli.decide.decisions import Decisions, Mode
 from choral.decisions import Change
-from choral.measures.base import ROUNDING
 from choral.measures.families import get_family
 
 MAX_ROWS = 20  # of more parameters, neighbours with the same prediction share a row
