@@ -22,4 +22,5 @@ def test_the_walk_of_evaluate_passes_through_few_files():
         "cli/evaluate.py",
         "cli/options.py",
     ]
-    assert len([name for name in files if name.startswith("label_files/")]) <= 4
+    assert len([name for name in files if name.startswith("label_files/")]) <= 3
+    assert len(files) <= 21  # before the house was built anew there were 43
