@@ -1,4 +1,4 @@
-"""Statistics: the paired bootstrap of losses, tests of significance, and what data sets are like.
+"""Statistics: the paired bootstrap of losses, tests of significance, stratified folds, and what data sets are like.
 
 Of data sets, above all, how their labels depend on each other.
 """
@@ -9,11 +9,13 @@ from choral.stats.describe import Description, describe
 from choral.stats.holm import holm
 from choral.stats.rank_tests import RankComparison, compare_ranks, rank_losses
 from choral.stats.resampled_t import Significance, corrected_resampled_t
+from choral.stats.stratified_folds import MultilabelStratifiedKFold
 
 __all__ = [
     "Band",
     "ConditionalDependence",
     "Description",
+    "MultilabelStratifiedKFold",
     "RankComparison",
     "Rows",
     "Significance",

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from choral.learners.pruning import MOST_SIDE, SAME_VALUE
-from choral.learners.tree_arrays import LEAF, TreeArrays
+from choral.trees.pruning import MAX_ROWS_PER_SIDE, SAME_VALUE
+from choral.trees.tree_arrays import LEAF, TreeArrays
 
-LESS_THAN_AVERAGE = 1e-3  # a gain may fall short of the average by this
+AVERAGE_TOLERANCE = 1e-3  # a gain counts as average if it falls short of the average by no more than this
 
 
 class Node(NamedTuple):
@@ -80,7 +80,7 @@ class GainRatioGrower:
         gains, costs, thresholds = (np.concatenate(part) for part in zip(*parts, strict=True))
         if not (gains > 0).any():
             return None
-        enough = gains >= max(gains[gains > 0].mean() - LESS_THAN_AVERAGE, np.finfo(float).tiny)
+        enough = gains >= max(gains[gains > 0].mean() - AVERAGE_TOLERANCE, np.finfo(float).tiny)
         best = int(np.where(enough, gains / costs, -np.inf).argmax())
         return int(np.concatenate([self.numeric, self.binary])[best]), float(thresholds[best])
 
@@ -93,7 +93,7 @@ class GainRatioGrower:
         sizes = np.arange(1, n_rows)
         gains = self._whole(totals) - (self.bits[sizes] - left) - (self.bits[n_rows - sizes] - right)
         values = np.take_along_axis(self.values, node.order, axis=1)
-        side = np.clip(0.1 * n_rows / self.n_classes, self.least, MOST_SIDE)
+        side = np.clip(0.1 * n_rows / self.n_classes, self.least, MAX_ROWS_PER_SIDE)
         allowed = (np.diff(values, axis=1) > SAME_VALUE) & (sizes >= side) & (n_rows - sizes >= side)
         best = np.where(allowed, gains, -np.inf).argmax(axis=1, keepdims=True)
         candidates = np.maximum(allowed.sum(axis=1), 1)
