@@ -41,7 +41,8 @@ class LossScorer:
     def _scores(self, estimator: Any, X: Features, is_single: bool) -> Any:
         # scikit-learn's own scorers take the last column: wrong for a label with one class in training.
         proba, classes = estimator.predict_proba(X), getattr(estimator, "classes_", None)
-        if is_single and not isinstance(proba, list):  # scikit-learn takes one label for a plain binary problem
+        of_several = isinstance(proba, list) or isinstance(classes, list)
+        if is_single and not of_several:  # scikit-learn takes one label for a plain binary problem
             proba, classes = [proba], None if classes is None else [classes]
         return stack_proba(proba, classes)
 

@@ -28,8 +28,8 @@ from choral.learners.evidence import (
     top_labelsets,
 )
 from choral.learners.pooling import (
-    MAX_EXPONENT,
     MAX_CANDIDATES_PER_ROW,
+    MAX_EXPONENT,
     NEGLIGIBLE,
     PULL,
     SHARPNESSES,
@@ -289,7 +289,9 @@ def test_no_distribution_has_a_better_expected_score_than_the_true_one(n_labels,
 def open_labelsets(Y, row, log_odds):
     """Candidates of a training row: label sets of the other rows, and the most probable ones."""
     of_others = {tuple(labels) for place, labels in enumerate(Y.tolist()) if place != row}
-    return np.array(sorted(of_others | {tuple(labels) for labels in top_labelsets(log_odds, MAX_OTHERS_PER_ROW)[row].tolist()}))
+    return np.array(
+        sorted(of_others | {tuple(labels) for labels in top_labelsets(log_odds, MAX_OTHERS_PER_ROW)[row].tolist()})
+    )
 
 
 def shares_by_definition(evidence, exponents, row, labelsets):

@@ -50,18 +50,19 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         check_consistent_length(X, Y)
         return X, Y
 
-    def _check_labels(self, Y: LabelMatrix) -> LabelArray:
-        Y = validate_data(self, y=Y.toarray() if sp.issparse(Y) else Y, multi_output=True)
-        if Y.ndim == 1:
+    def _check_labels(self, Y: Any) -> LabelArray:
+        """Labels as uint8; their number and dtype are kept."""
+        labels: np.ndarray = validate_data(self, y=Y.toarray() if sp.issparse(Y) else Y, multi_output=True)
+        if labels.ndim == 1:
             raise ValueError(
                 "Only binary classification is supported, of each label: Y must have the shape (n_samples, n_labels); "
-                f"got a {type_of_target(Y)} target of shape {Y.shape}. A single label is Y.reshape(-1, 1)."
+                f"got a {type_of_target(labels)} target of shape {labels.shape}. A single label is Y.reshape(-1, 1)."
             )
-        check_binary("Y", Y, 0)
-        self.n_labels_ = Y.shape[1]
-        dtype = np.int64 if Y.dtype == object else Y.dtype
+        check_binary("Y", labels, 0)
+        self.n_labels_ = labels.shape[1]
+        dtype = np.int64 if labels.dtype == object else labels.dtype
         self.classes_ = [np.array([0, 1], dtype=dtype)] * self.n_labels_
-        return Y.astype(np.uint8)
+        return labels.astype(np.uint8)
 
     def _check_features(self, X: Features) -> Any:
         """Features of rows to predict: dense or CSR, as many as in training."""

@@ -145,14 +145,21 @@ def append_labels(X: Any, labels: np.ndarray, numbers: np.ndarray) -> Any:
     if sp.issparse(X):
         return sp.hstack([X, sp.csr_array(labels.astype(float))], format="csr")
     if hasattr(X, "iloc"):
-        pandas = require("pandas", "tables")
-        return pandas.concat([X, pandas.DataFrame(labels, X.index, _label_names(X.columns, numbers))], axis=1)
+        return _append_columns(X, labels, numbers)
     if hasattr(X, "columns"):
         raise TypeError(
             f"A chain appends labels to arrays, sparse matrices and pandas frames; got {type(X).__module__} "
             f"{type(X).__name__}. Convert it first, or give a Pipeline whose transformers take it."
         )
     return np.hstack([X, labels])
+
+
+def _append_columns(frame: Any, labels: np.ndarray, numbers: np.ndarray) -> Any:
+    pandas = require("pandas", "tables")
+    columns = pandas.DataFrame(labels, frame.index, _label_names(frame.columns, numbers))
+    if all(isinstance(dtype, pandas.SparseDtype) for dtype in frame.dtypes):  # else scikit-learn makes all of it dense
+        columns = columns.astype(pandas.SparseDtype(labels.dtype, 0))
+    return pandas.concat([frame, columns], axis=1)
 
 
 def _label_names(columns: Any, numbers: np.ndarray) -> list[Any]:
