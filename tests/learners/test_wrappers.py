@@ -140,10 +140,10 @@ def test_numbered_columns_and_frames_without_names(make):
     pandas = pytest.importorskip("pandas")
     X, Y = labelled(60, 3)
     frame = pandas.DataFrame(X)
-    expected = make(LogisticRegression(), random_state=0).fit(X, Y).predict_proba(X)
-    np.testing.assert_allclose(make(LogisticRegression(), random_state=0).fit(frame, Y).predict_proba(frame), expected)
-    one_index = frame.set_axis([7] * 60)
-    np.testing.assert_allclose(make(LogisticRegression(), random_state=0).fit(one_index, Y).predict_proba(one_index), expected)
+    model = make(LogisticRegression(), random_state=0)
+    expected = model.fit(X, Y).predict_proba(X)
+    for table in (frame, frame.set_axis([7] * 60)):
+        np.testing.assert_allclose(model.fit(table, Y).predict_proba(table), expected)
 
 
 @all_wrappers
