@@ -24,6 +24,7 @@ from choral.learners import (
     JointForest,
     LogisticJoint,
     PrunedTreeClassifier,
+    auto_joint,
 )
 from choral.learners.pooled import PooledJoint
 from learner_zoo import find_learners, labelled
@@ -70,8 +71,9 @@ if parse_version(sklearn.__version__) < parse_version("1.7"):  # which starts th
 
 
 @pytest.fixture(autouse=True)
-def one_thread():
+def few_trees_and_one_thread(monkeypatch):
     """Boosted trees are small: threads that wait for each other take many times as long on a busy machine."""
+    monkeypatch.setattr(auto_joint, "BOOSTING_ROUNDS", 5)
     with threadpool_limits(1):
         yield
 

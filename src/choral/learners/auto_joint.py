@@ -14,6 +14,8 @@ from choral.learners.logistic_joint import LogisticJoint
 from choral.learners.pooled import Splits
 from choral.learners.stacked_joint import BaseStack
 
+BOOSTING_ROUNDS = 100
+
 
 class AutoJoint(BaseStack):
     """A joint distribution for all losses, from forests, boosted trees and sparse regressions.
@@ -83,7 +85,12 @@ class AutoJoint(BaseStack):
 def _boosting() -> HistGradientBoostingClassifier:
     """Small trees of a few features and coarse thresholds: quick, and no worse with a few thousand rows."""
     return HistGradientBoostingClassifier(
-        max_iter=100, max_leaf_nodes=8, max_bins=64, max_features=0.3, l2_regularization=1.0, early_stopping=False
+        max_iter=BOOSTING_ROUNDS,
+        max_leaf_nodes=8,
+        max_bins=64,
+        max_features=0.3,
+        l2_regularization=1.0,
+        early_stopping=False,
     )
 
 
