@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from choral import hamming_loss
+from choral.study import Plan, StudyData, StudyLearner
 from choral.study.boomer import Boomer
 
 

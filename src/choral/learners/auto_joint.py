@@ -6,7 +6,7 @@ from typing import Any
 import scipy.sparse as sp
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from choral._typing import RandomState
+from choral._typing import CrossValidation, RandomState
 from choral.decisions.base import AnyMeasure
 from choral.learners.binary_relevance import BinaryRelevance
 from choral.learners.joint_forest import JointForest
@@ -62,7 +62,7 @@ class AutoJoint(BaseStack):
         self,
         n_estimators: int = 300,
         *,
-        cv: Any = 4,
+        cv: CrossValidation = 4,
         measure: AnyMeasure | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,

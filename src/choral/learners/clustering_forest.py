@@ -101,7 +101,7 @@ class PredictiveClusteringForest(MultiLabelClassifier):
         return np.mean(votes, axis=0)
 
     def predict_distribution(self, X: Features) -> LabelDistribution:
-        """The label sets in the leaves that a row comes to, each tree counting alike."""
+        """The label sets in the leaves that a row comes to; all trees have the same weight."""
         X = self._check_features(X)
         parts = [tree.predict_distribution(X) for tree in self.estimators_]
         labelsets = np.concatenate([part.labelsets for part in parts])

@@ -21,15 +21,15 @@ MAX_DENSE_ENTRIES = 1 << 25  # 128 MiB; smaller sparse matrices become dense, on
 class JointForest(PooledJoint):
     r"""A forest whose leaves keep the training label sets: a joint distribution for every row.
 
-    The weight of a training row for a new one is its share in the leaf of the new one, averaged over trees (as in
-    quantile regression forests, Meinshausen 2006), and the label set of the row gets that weight. With weights
-    :math:`w(y \mid x)` and their marginals :math:`m_i`,
+    A new row comes to one leaf of each tree. The weight of a training row for it is its share in these leaves, averaged
+    over trees, as in quantile regression forests (Meinshausen 2006). The label set of the training row gets this
+    weight. With weights :math:`w(y \mid x)` and their marginals :math:`m_i`,
 
     .. math:: p(y \mid x) \propto \Big[ (1 - \delta) \, w(y \mid x)
         + \delta \prod_i m_i^{y_i} (1 - m_i)^{1 - y_i} \Big]^b,
 
-    so that label sets never seen are possible and the distribution is as sharp as it should be: both numbers are chosen
-    by the out-of-bag score for all binomial losses together (see `choral.learners.pooling`).
+    so that label sets never seen are possible, and the distribution is as sharp as it should be. Both numbers are
+    chosen by the out-of-bag score for all binomial losses together (see `choral.learners.pooling`).
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class JointForest(PooledJoint):
         self.oob_distribution_ = LabelDistribution(self.labelsets_, _rows_to_one(weights.tocsr()))
 
     def views(self, X: Any) -> list[LabelDistribution]:
-        """The label sets in the leaves that a row comes to, each tree counting alike."""
+        """The label sets in the leaves that a row comes to; all trees have the same weight."""
         leaves = self._leaves(X)
         rows = np.repeat(np.arange(leaves.shape[0]), leaves.shape[1])
         visits = sp.csr_array((np.ones(rows.size), (rows, leaves.ravel())), shape=(len(leaves), self._shares.shape[0]))

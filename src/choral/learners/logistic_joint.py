@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils import check_random_state
 
-from choral._typing import IntArray, RandomState
+from choral._typing import CrossValidation, IntArray, RandomState
 from choral.decisions import IndependentLabels
 from choral.decisions.base import AnyMeasure, Distribution
 from choral.learners.base import MAX_SEED
@@ -72,7 +72,7 @@ class LogisticJoint(PooledJoint):
         self,
         strengths: Sequence[float] | None = None,
         *,
-        cv: Any = 4,
+        cv: CrossValidation = 4,
         measure: AnyMeasure | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,

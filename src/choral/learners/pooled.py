@@ -1,6 +1,6 @@
 """What learners share whose joint distribution is a pool of models, one or several."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from numbers import Number
 from typing import Any
 
@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
-from choral._typing import Features, IntArray, LabelMatrix, RandomState
+from choral._typing import CrossValidation, Features, IntArray, LabelMatrix, RandomState
 from choral._validation import check_count
 from choral.decisions import LabelDistribution
 from choral.decisions.base import Distribution
@@ -87,7 +87,7 @@ class PooledJoint(JointClassifier):
         return self.pool_.distribution(self._evidence(views, np.full(n_rows, -1)), n_rows)
 
 
-def inner_splits(cv: int | Iterable | Any, X: Any, Y: np.ndarray, rng: np.random.RandomState) -> Splits:
+def inner_splits(cv: CrossValidation, X: Any, Y: np.ndarray, rng: np.random.RandomState) -> Splits:
     """Splits of the training data in which each row is tested once, by a model that was not fitted on it.
 
     Parameters

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.metaestimators import _BaseComposition
 
-from choral._typing import IntArray, RandomState
+from choral._typing import CrossValidation, IntArray, RandomState
 from choral.decisions import IndependentLabels, LabelDistribution
 from choral.decisions.base import AnyMeasure, Distribution
 from choral.learners.base import MetaClassifier, seeded_clones
@@ -22,7 +22,7 @@ from choral.learners.pooled import PooledJoint, Splits, inner_splits
 class BaseStack(PooledJoint):
     """Parent of learners that pool other learners."""
 
-    cv: Any
+    cv: CrossValidation
     n_jobs: int | None
     estimators_: list[tuple[str, Any]]
 
@@ -96,7 +96,7 @@ class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
         self,
         estimators: Sequence[tuple[str, Any]],
         *,
-        cv: Any = 4,
+        cv: CrossValidation = 4,
         measure: AnyMeasure | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,

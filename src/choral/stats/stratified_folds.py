@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from choral._kernels.blocks import check_binary
 from choral._typing import Features, IntArray, LabelMatrix, RandomState
@@ -103,7 +102,8 @@ def _draw_seed(random_state: RandomState) -> int:
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(MAX_SEED))
-    return int(check_random_state(random_state).randint(MAX_SEED))
+    draw = np.random.randint if random_state is None else random_state.randint
+    return int(draw(MAX_SEED))
 
 
 def stratified_folds(Y: np.ndarray, n_folds: int, seed: int | None) -> IntArray:

@@ -1,8 +1,8 @@
 r"""Error-based pruning as in C4.5 (Quinlan 1993), for one class or for several labels at once.
 
-The training errors of a leaf are too low an estimate; taken instead is the upper end of a confidence interval of its
-error rate. From the leaves up, a subtree becomes a leaf where that does not raise the estimate, or is replaced by its
-larger branch (*subtree raising*), which the rows of the other branch then go through too. With several labels the
+The training errors of a leaf underestimate its errors. The estimate here is the upper end of a confidence interval of
+its error rate. From the leaves up, a subtree becomes a leaf if that does not raise the estimate. Or its larger branch
+takes its place (*subtree raising*), and the rows of the other branch then go through it, too. With several labels the
 estimates are averaged over them, as in CLUS.
 
 C4.5 also makes a numeric split pay for having been chosen among many: its gain is reduced by
@@ -164,7 +164,7 @@ class Pruner:
         return gain > np.log2(most) or gain > np.log2(self._candidates(node, least_side))
 
     def _candidates(self, node: int, least_side: float) -> int:
-        """Between how many neighbouring values C4.5 would consider to split the rows of a node."""
+        """The number of places between neighbouring values at which C4.5 may split the rows of a node."""
         rows = self.rows[node]
         values = self.columns.values(rows, self.tree.feature[node])
         order = np.argsort(values)
