@@ -55,6 +55,7 @@ if parse_version(sklearn.__version__) < parse_version("1.7"):  # which starts th
             "check_dict_unchanged",
             "check_dont_overwrite_parameters",
             "check_dtype_object",
+            "check_estimators_empty_data_messages",
             "check_estimators_fit_returns_self",
             "check_estimators_overwrite_params",
             "check_estimators_pickle",
