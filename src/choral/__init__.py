@@ -46,6 +46,7 @@ from choral.measures import (
 from choral.profiles import ErrorProfile, MixedPredictionsWarning, ObservedProfile, loss_curve
 from choral.scores import harden, harden_top, scores_from_logits, stack_proba
 from choral.scoring import make_scorer
+from choral.stats import MultilabelStratifiedKFold
 
 __version__ = "0.1.0"
 
@@ -87,6 +88,7 @@ __all__ = [
     "LossCurve",
     "MixedPredictionsWarning",
     "MoebiusMeasure",
+    "MultilabelStratifiedKFold",
     "ObservedProfile",
     "PairwiseCurve",
     "PolynomialMeasure",

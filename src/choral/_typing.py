@@ -1,5 +1,6 @@
 """Names for what users pass in and get back: for type checkers, and for readers of signatures."""
 
+from collections.abc import Iterable
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -28,12 +29,20 @@ class Frame(Protocol):
     def columns(self) -> Any: ...
 
 
+class Splitter(Protocol):
+    """A splitter of scikit-learn's kind, such as `KFold`."""
+
+    def split(self, X: Any, y: Any = ..., groups: Any = ...) -> Iterable[tuple[Any, Any]]: ...
+
+
 #: Labels or scores of shape (n_samples, n_labels): all kinds that the door of `choral.rows` takes.
 LabelMatrix: TypeAlias = ArrayLike | SparseMatrix | DeviceArray | Frame
 #: One number for each row.
 RowWeights: TypeAlias = ArrayLike | DeviceArray
 #: Features of shape (n_samples, n_features): whatever the estimator that gets them takes.
 Features: TypeAlias = Any
+#: An inner cross-validation: a number of folds, a splitter, or pairs of training and test rows.
+CrossValidation: TypeAlias = int | Splitter | Iterable[tuple[Any, Any]]
 #: Seeds whatever is random, as in scikit-learn.
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 

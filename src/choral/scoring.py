@@ -5,9 +5,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from choral._validation import check_matrix
+from choral._last_learner import last_learner, reach_learner, takes_measure
+from choral._typing import Features, LabelMatrix, RowWeights
 from choral.losses import choquet_loss
 from choral.measures import Measure, check_measure
+from choral.rows.door import read_matrix
 from choral.scores import stack_proba
 
 
@@ -18,22 +20,39 @@ class LossScorer:
     measure: Measure
     response: str = "predict"
 
-    def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None) -> float:
-        y_pred = getattr(estimator, self.response)(X)
-        single = check_matrix("y_true", y_true).shape[1] == 1
-        if self.response == "predict_proba":
-            # scikit-learn's own scorers take the last column: wrong for a label with one class in training.
-            classes = getattr(estimator, "classes_", None)
-            if single and not isinstance(y_pred, list):  # scikit-learn takes one label for a plain binary problem
-                y_pred, classes = [y_pred], None if classes is None else [classes]
-            y_pred = stack_proba(y_pred, classes)
-        elif single and np.ndim(y_pred) == 1:
+    def __call__(
+        self, estimator: Any, X: Features, y_true: LabelMatrix, sample_weight: RowWeights | None = None
+    ) -> float:
+        shape = y_true.shape if hasattr(y_true, "shape") else read_matrix("y_true", y_true).shape
+        is_single = tuple(shape)[1:] == (1,)
+        y_pred = (
+            self._scores(estimator, X, is_single) if self.response == "predict_proba" else self._labels(estimator, X)
+        )
+        if is_single and np.ndim(y_pred) == 1:
             y_pred = np.reshape(y_pred, (-1, 1))
         return -choquet_loss(y_true, y_pred, self.measure, sample_weight=sample_weight)
+
+    def _labels(self, estimator: Any, X: Features) -> Any:
+        """Hard labels; a learner that decides for any loss is asked for the best ones under this one."""
+        if not takes_measure(last_learner(estimator)):
+            return estimator.predict(X)
+        learner, X = reach_learner(estimator, X)
+        return learner.predict(X, measure=self.measure)
+
+    def _scores(self, estimator: Any, X: Features, is_single: bool) -> Any:
+        # scikit-learn's own scorers take the last column: wrong for a label with one class in training.
+        proba, classes = estimator.predict_proba(X), getattr(estimator, "classes_", None)
+        of_several = isinstance(proba, list) or isinstance(classes, list)
+        if is_single and not of_several:  # scikit-learn takes one label for a plain binary problem
+            proba, classes = [proba], None if classes is None else [classes]
+        return stack_proba(proba, classes)
 
 
 def make_scorer(measure: Measure, response: Literal["predict", "predict_proba"] = "predict") -> LossScorer:
     """A scorer for ``cross_val_score``, ``GridSearchCV`` and their like.
+
+    A learner that decides for any loss, such as `choral.learners.JointForest`, is asked for the labels that are best
+    for this one: ``predict(X, measure=measure)``, also at the end of a Pipeline or inside a search.
 
     Parameters
     ----------

@@ -43,10 +43,9 @@ from choral.learners import (
     pooled,
 )
 from choral.learners.evidence import FLOOR, evidence_of
-from choral.learners.inner_folds import inner_folds
 from choral.learners.joint import JointClassifier
 from choral.learners.logistic_joint import DENSE_STRENGTHS, SPARSE_STRENGTHS
-from choral.learners.pooled import SMOOTHINGS, PooledJoint
+from choral.learners.pooled import SMOOTHINGS, PooledJoint, inner_splits
 from choral.learners.pooling import fit_pool
 
 
@@ -112,7 +111,7 @@ def test_one_model_decides_for_every_loss(model):
     distribution = model.predict_distribution(NEW)
     for measure in MEASURES:
         labels = model.predict(NEW, measure=measure)
-        assert labels.dtype == np.uint8
+        assert labels.dtype == Y.dtype
         np.testing.assert_array_equal(labels, bayes_optimal(distribution, measure).labels)
     np.testing.assert_array_equal(model.predict(NEW), distribution.mode())
     np.testing.assert_allclose(model.predict_proba(NEW), distribution.marginals())
@@ -193,8 +192,9 @@ def test_whole_numbers_may_be_floats():
 
 
 def test_parents_need_a_distribution():
-    with pytest.raises(NotImplementedError):
-        JointClassifier().predict(X)
+    for method in ("predict", "predict_proba", "predict_curve"):
+        with pytest.raises(AttributeError, match=f"'JointClassifier' has no attribute '{method}'"):
+            getattr(JointClassifier(), method)
     for method, arguments in (("fit_views", (X, Y)), ("views", (X,))):
         with pytest.raises(NotImplementedError):
             getattr(PooledJoint(), method)(*arguments)
@@ -210,7 +210,7 @@ def test_exponents_are_learned_from_some_rows_of_many(monkeypatch):
 
         return spy
 
-    monkeypatch.setattr(pooled, "MOST_ROWS", 20)
+    monkeypatch.setattr(pooled, "MAX_ROWS", 20)
     monkeypatch.setattr(pooled, "fit_pool", spying_on(pooled.fit_pool))
     monkeypatch.setattr(pooled, "best_score", spying_on(pooled.best_score))
     JointForest(10, random_state=0).fit(X, Y)
@@ -294,7 +294,7 @@ def test_a_row_that_every_tree_has_seen_is_judged_by_all_labels(n_estimators):
 def test_trees_that_are_grown_on_a_sparse_matrix(monkeypatch):
     dense = JointForest(12, random_state=0).fit(X, Y)
     assert_same(JointForest(12, random_state=0).fit(sp.csc_matrix(X), Y).views(NEW)[0], dense.views(NEW)[0])
-    monkeypatch.setattr(joint_forest, "MOST_DENSE", 0)
+    monkeypatch.setattr(joint_forest, "MAX_DENSE_ENTRIES", 0)
     wide = sp.csr_array(X)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
     forest = JointForest(12, random_state=0).fit(wide, Y)
@@ -333,7 +333,7 @@ def classes_by_definition(labels, most):
 @pytest.mark.parametrize("most", [1, 2, 3, 100])
 @pytest.mark.parametrize("n_rows", [60, 9, 1])
 def test_rare_label_sets_are_grown_for_as_the_nearest_frequent_one(most, n_rows, monkeypatch):
-    monkeypatch.setattr(joint_forest, "MOST_CLASSES", most)
+    monkeypatch.setattr(joint_forest, "MAX_CLASSES", most)
     labels = Y[:n_rows]
     labelsets, which = np.unique(labels, axis=0, return_inverse=True)
     found = labelsets[joint_forest._classes(labelsets, which.ravel())]
@@ -341,7 +341,7 @@ def test_rare_label_sets_are_grown_for_as_the_nearest_frequent_one(most, n_rows,
 
 
 def test_label_sets_beyond_the_classes_of_trees_keep_their_weight(monkeypatch):
-    monkeypatch.setattr(joint_forest, "MOST_CLASSES", 2)
+    monkeypatch.setattr(joint_forest, "MAX_CLASSES", 2)
     forest = JointForest(20, target="labelsets", random_state=0).fit(X, Y)
     assert len(forest.forest_.classes_) == 2
     assert len(forest.labelsets_) == len(np.unique(Y, axis=0)) > 2
@@ -370,13 +370,13 @@ def test_a_constant_feature_tells_nothing():
 def test_the_strength_with_the_best_brier_score_is_chosen():
     strengths = [0.01, 0.1, 1.0, 10.0]
     model = LogisticJoint(strengths, cv=3, random_state=0).fit(X, Y)
-    folds = inner_folds(60, 3, np.random.RandomState(0))
+    splits = inner_splits(3, X, Y, np.random.RandomState(0))
     errors = {}
     for strength in strengths:
         marginals = np.empty(Y.shape)
-        for fold in range(3):
-            one = LogisticJoint([strength], cv=3, random_state=0).fit(X[folds != fold], Y[folds != fold])
-            marginals[folds == fold] = one.estimator_.predict_proba(X[folds == fold])
+        for train, test in splits:
+            one = LogisticJoint([strength], cv=3, random_state=0).fit(X[train], Y[train])
+            marginals[test] = one.estimator_.predict_proba(X[test])
         errors[strength] = np.mean((marginals - Y) ** 2)
     assert model.strength_ == min(errors, key=errors.get)
     assert len(set(errors.values())) == 4
@@ -619,7 +619,13 @@ def test_all_that_there_is_repeats():
     assert_same(model.predict_distribution(NEW), again.predict_distribution(NEW))
     assert as_dicts(model.predict_distribution(NEW)) != as_dicts(other.predict_distribution(NEW))
     assert_same(pickle.loads(pickle.dumps(model)).predict_distribution(NEW), model.predict_distribution(NEW))
-    assert clone(model).get_params() == {"n_estimators": 5, "cv": 2, "n_jobs": None, "random_state": 0}
+    assert clone(model).get_params() == {
+        "n_estimators": 5,
+        "cv": 2,
+        "measure": None,
+        "n_jobs": None,
+        "random_state": 0,
+    }
     assert np.mean(model.predict(X) == Y) > 0.9
 
 

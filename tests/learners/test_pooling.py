@@ -15,11 +15,21 @@ from scipy.optimize import minimize
 from choral import BinomialMeasure, IndependentLabels, LabelDistribution
 from choral.decisions import support
 from choral.learners import pooling
-from choral.learners.candidates import OTHERS, UNCERTAIN_LABELS, Candidates, find_labelsets, top_labelsets
-from choral.learners.evidence import FLOOR, JointEvidence, MarginalEvidence, PriorEvidence, evidence_of
+from choral.learners.evidence import (
+    FLOOR,
+    MAX_OTHERS_PER_ROW,
+    UNCERTAIN_LABELS,
+    Candidates,
+    JointEvidence,
+    MarginalEvidence,
+    PriorEvidence,
+    evidence_of,
+    find_labelsets,
+    top_labelsets,
+)
 from choral.learners.pooling import (
-    LARGEST_EXPONENT,
-    MOST_CANDIDATES,
+    MAX_CANDIDATES_PER_ROW,
+    MAX_EXPONENT,
     NEGLIGIBLE,
     PULL,
     SHARPNESSES,
@@ -109,7 +119,7 @@ def test_open_candidates_are_those_seen_and_the_probable_ones_once(data, n_label
     for row, mine in enumerate(own):
         is_open = candidates.is_open[row]
         found = candidates.labelsets(np.tile(np.arange(is_open.size), (3, 1)))[row][is_open].tolist()
-        probable = {tuple(labels) for labels in top_labelsets(log_odds, OTHERS)[row].tolist()}
+        probable = {tuple(labels) for labels in top_labelsets(log_odds, MAX_OTHERS_PER_ROW)[row].tolist()}
         of_others = {tuple(labels) for place, labels in enumerate(seen.tolist()) if place != mine}
         assert sorted(map(tuple, found)) == sorted(of_others | probable)
 
@@ -279,7 +289,9 @@ def test_no_distribution_has_a_better_expected_score_than_the_true_one(n_labels,
 def open_labelsets(Y, row, log_odds):
     """Candidates of a training row: label sets of the other rows, and the most probable ones."""
     of_others = {tuple(labels) for place, labels in enumerate(Y.tolist()) if place != row}
-    return np.array(sorted(of_others | {tuple(labels) for labels in top_labelsets(log_odds, OTHERS)[row].tolist()}))
+    return np.array(
+        sorted(of_others | {tuple(labels) for labels in top_labelsets(log_odds, MAX_OTHERS_PER_ROW)[row].tolist()})
+    )
 
 
 def shares_by_definition(evidence, exponents, row, labelsets):
@@ -351,7 +363,7 @@ def test_blocks_of_rows_do_not_matter_to_the_exponents(monkeypatch):
 def test_the_score_of_a_pool_is_the_best_of_its_rows(objective):
     Y, evidence = three_models(40, 4)
     negative, pool = objective(evidence, Y, np.arange(0, 40, 2))
-    found = minimize(negative, [0.5, 0.5, 0], jac=True, method="L-BFGS-B", bounds=[(0, LARGEST_EXPONENT)] * 3)
+    found = minimize(negative, [0.5, 0.5, 0], jac=True, method="L-BFGS-B", bounds=[(0, MAX_EXPONENT)] * 3)
     assert pool.score == pytest.approx(-found.fun / 20)
     assert best_score(evidence, Y, np.arange(0, 40, 2)) == pool.score
 
@@ -366,10 +378,10 @@ def test_exponents_are_large_for_a_model_that_knows_and_none_for_noise():
     noise = MarginalEvidence(rng.random((500, 3)))
     drawn = JointEvidence(all_labelsets(3), random_weights(rng, 500, 8), 0.1)
     pool = fit_pool([knows, noise, drawn], Y, np.arange(500))
-    assert pool.exponents[0] > 0.75 * LARGEST_EXPONENT
+    assert pool.exponents[0] > 0.75 * MAX_EXPONENT
     assert pool.exponents[1:].max() < 0.1
     assert pool.score > 0.95
-    assert fit_pool([knows], Y, np.arange(500)).exponents[0] == pytest.approx(LARGEST_EXPONENT)
+    assert fit_pool([knows], Y, np.arange(500)).exponents[0] == pytest.approx(MAX_EXPONENT)
 
 
 def test_a_calibrated_model_is_left_as_it_is():
@@ -441,7 +453,7 @@ def test_exponents_are_the_first_that_decide_as_well_as_the_best(objective, seed
     Y, evidence = blurred_models(seed)
     rows = np.arange(0, 40, 2)
     negative, pool = objective(evidence, Y, rows)
-    by_score = minimize(negative, [0.5, 0.5], jac=True, method="L-BFGS-B", bounds=[(0, LARGEST_EXPONENT)] * 2).x
+    by_score = minimize(negative, [0.5, 0.5], jac=True, method="L-BFGS-B", bounds=[(0, MAX_EXPONENT)] * 2).x
     choices = [*(sharpness * by_score for sharpness in SHARPNESSES), *np.array([[0.5, 0.5], [1, 0], [0, 1]])]
     of_each_k = np.array([losses_by_definition(evidence, choice, Y, rows) for choice in choices])
     losses = np.array([[one / of_each_k[:, number].mean() for number, one in enumerate(of_choice)]
@@ -454,7 +466,7 @@ def test_exponents_are_the_first_that_decide_as_well_as_the_best(objective, seed
 def test_where_nothing_is_ever_wrong_the_score_decides():
     Y = all_labelsets(3)[[1, 2, 4, 7] * 100]
     modest = MarginalEvidence(np.where(Y, 0.7, 0.3))
-    assert fit_pool([modest], Y, np.arange(400)).exponents[0] == pytest.approx(LARGEST_EXPONENT)
+    assert fit_pool([modest], Y, np.arange(400)).exponents[0] == pytest.approx(MAX_EXPONENT)
 
 
 # The distribution
@@ -475,9 +487,9 @@ def log_odds_by_definition(evidence, exponents):
     return sum(b * log_odds for log_odds, b in knowing) / sum(b for _, b in knowing)
 
 
-def distribution_by_definition(pool, evidence, row, most=MOST_CANDIDATES):
+def distribution_by_definition(pool, evidence, row, most=MAX_CANDIDATES_PER_ROW):
     """All candidates of a row, but those that are next to impossible."""
-    probable = top_labelsets(log_odds_by_definition(evidence, pool.exponents), OTHERS)[row]
+    probable = top_labelsets(log_odds_by_definition(evidence, pool.exponents), MAX_OTHERS_PER_ROW)[row]
     labelsets = sorted({tuple(labels) for labels in [*pool.seen.tolist(), *probable.tolist()]})
     shares = shares_by_definition(evidence, pool.exponents, row, labelsets)
     best = sorted(range(len(shares)), key=lambda place: -shares[place])[:most]
@@ -520,7 +532,7 @@ def test_all_candidates_are_equal_where_nobody_is_asked():
 
 def test_only_the_best_candidates_are_kept(monkeypatch):
     pool, evidence = new_rows()
-    monkeypatch.setattr(pooling, "MOST_CANDIDATES", 3)
+    monkeypatch.setattr(pooling, "MAX_CANDIDATES_PER_ROW", 3)
     distribution = pool.distribution(evidence, 12)
     for row in range(12):
         found = probabilities_of(distribution, row)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from choral import hamming_loss
 from choral.paper import Boomer
+from choral.study import Plan, StudyData, StudyLearner
 
 
 def data(seed=0):
@@ -40,3 +41,14 @@ def test_it_learns_with_constant_features_and_any_seed(loss, sparse):
     assert predicted.shape == Y.shape
     assert hamming_loss(Y, predicted) < 0.05
     np.testing.assert_array_equal(predicted, Boomer(loss=loss, random_state=0).fit(X, Y).predict(X))
+
+
+def test_it_has_no_probabilities_and_plans_know():
+    assert not hasattr(Boomer(), "predict_proba")
+    assert not hasattr(Boomer(), "predict_distribution")
+    for options, message in (
+        ({"threshold": 0.5}, "B has no predict_proba, which scores and thresholds need"),
+        ({"each_loss": True}, "B has no predict_distribution, which each_loss needs"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Plan([StudyData("x", data)], [StudyLearner("B", Boomer(), **options)])

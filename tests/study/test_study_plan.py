@@ -12,7 +12,6 @@ import scipy.sparse as sp
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -23,7 +22,7 @@ from choral.paper import Yardstick, claims_section, published_folds, published_s
 from choral.paper import read_plan as read_paper_plan
 from choral.study import Plan, Split, StudyData, StudyLearner, read_plan
 from choral.study.preparing import prepare
-from choral.study.splits import check_folds, shuffled_folds, stratified_folds
+from choral.study.splits import check_folds
 from study_zoo import Noisy, Stumps, make_data
 
 SMALL = """
@@ -677,64 +676,6 @@ def test_every_row_is_tested_once_and_folds_differ_by_a_row(n_rows, n_folds, see
         sizes = np.bincount(row, minlength=n_folds)
         assert sizes.size == n_folds
         assert np.ptp(sizes) <= 1
-
-
-@given(arrays(bool, st.tuples(st.integers(6, 60), st.integers(1, 6))), st.integers(2, 5), st.integers(0, 9))
-def test_stratified_folds_are_folds(Y, n_folds, seed):
-    numbers = stratified_folds(Y, n_folds, seed)
-    assert set(numbers.tolist()) <= set(range(n_folds))
-    assert np.array_equal(numbers, stratified_folds(Y, n_folds, seed))
-    rarest = np.where(Y.any(axis=0), Y.sum(axis=0), len(Y) + 1).argmin()
-    of_rarest = np.bincount(numbers[Y[:, rarest]], minlength=n_folds)
-    assert np.ptp(of_rarest) <= 1  # the label that is dealt out first
-
-
-def distances_to_shares(make, Y, seed, n_folds=10):
-    """How far the number of each label in each fold is from its share; folds must be of about equal size."""
-    numbers = make(Y, n_folds, seed)
-    assert np.ptp(np.bincount(numbers, minlength=n_folds)) <= 10
-    counts = np.array([Y[numbers == fold].sum(axis=0) for fold in range(n_folds)])
-    return np.abs(counts - Y.sum(axis=0) / n_folds)
-
-
-def stratified_by_definition(Y, n_folds, seed):
-    """Algorithm 1 of Sechidis et al., one row after another; chance is asked in the same order."""
-    rng = np.random.default_rng(seed)
-    rows = rng.permutation(len(Y)).tolist()
-    lacking = {fold: [len(Y) / n_folds, *(column.sum() / n_folds for column in Y.T)] for fold in range(n_folds)}
-    folds = {}
-    while left := [row for row in rows if row not in folds]:
-        counts = {label: sum(Y[row, label] for row in left) for label in range(Y.shape[1])}
-        rarest = min((label for label in counts if counts[label]), key=counts.get, default=-1)  # -1: no labels left
-        for row in left:
-            if rarest < 0 or Y[row, rarest]:
-                need = {fold: (lacking[fold][rarest + 1], lacking[fold][0]) for fold in lacking}
-                neediest = [fold for fold in need if need[fold] == max(need.values())]
-                folds[row] = neediest[0] if len(neediest) == 1 else int(rng.choice(neediest))
-                for index in (0, *(np.flatnonzero(Y[row]) + 1)):
-                    lacking[folds[row]][index] -= 1
-    return [folds[row] for row in range(len(Y))]
-
-
-@given(arrays(bool, st.tuples(st.integers(4, 25), st.integers(1, 5))), st.integers(2, 4), st.integers(0, 9))
-def test_stratified_folds_follow_the_definition(Y, n_folds, seed):
-    assert stratified_folds(Y, n_folds, seed).tolist() == stratified_by_definition(Y, n_folds, seed)
-
-
-def test_stratified_folds_are_far_nearer_to_their_shares_than_chance():
-    # nearer on average: frequent labels are dealt out last, from what is left, and the method promises them nothing
-    rng = np.random.default_rng(0)
-    labels = [rng.random((300, 8)) < np.linspace(0.02, 0.5, 8) for _ in range(12)]
-    stratified = [distances_to_shares(stratified_folds, Y, seed) for seed, Y in enumerate(labels)]
-    by_chance = [distances_to_shares(shuffled_folds, Y, seed) for seed, Y in enumerate(labels)]
-    assert np.mean(stratified) < np.mean(by_chance) / 3
-
-
-def test_stratified_folds_of_nested_labels_get_their_shares_to_one():
-    rng = np.random.default_rng(0)
-    for seed in range(5):
-        Y = 0.7 * rng.random((300, 1)) + 0.3 * rng.random((300, 8)) < np.linspace(0.02, 0.5, 8)
-        assert distances_to_shares(stratified_folds, Y, seed).max() <= 1
 
 
 def test_repeats_differ_and_seeds_decide():

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from choral.learners.gain_ratio import GainRatioGrower
-from choral.learners.tree_arrays import LEAF
+from choral.trees.gain_ratio import GainRatioGrower
+from choral.trees.tree_arrays import LEAF
 
 
 def bits(codes):

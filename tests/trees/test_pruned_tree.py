@@ -12,8 +12,8 @@ from scipy.stats import norm
 from sklearn.tree import DecisionTreeClassifier
 
 from choral.learners import PredictiveClusteringTree, PrunedTreeClassifier
-from choral.learners.pruning import Pruner, extra_errors
-from choral.learners.tree_arrays import LEAF, TreeArrays
+from choral.trees.pruning import Pruner, extra_errors
+from choral.trees.tree_arrays import LEAF, TreeArrays
 
 
 def extra_errors_by_definition(n, e, confidence):

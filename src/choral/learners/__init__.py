@@ -8,6 +8,7 @@ from choral.learners.clustering_forest import PredictiveClusteringForest
 from choral.learners.clustering_tree import PredictiveClusteringTree
 from choral.learners.constant import ConstantLabels
 from choral.learners.expected_loss import ExpectedLossClassifier
+from choral.learners.joint import predict_distribution
 from choral.learners.joint_forest import JointForest
 from choral.learners.label_powerset import LabelPowerset
 from choral.learners.logistic_joint import LogisticJoint
@@ -32,4 +33,5 @@ __all__ = [
     "PrunedTreeClassifier",
     "RandomKLabelsets",
     "StackedJoint",
+    "predict_distribution",
 ]

@@ -6,16 +6,21 @@ from typing import Any
 import scipy.sparse as sp
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from choral._typing import CrossValidation, RandomState
+from choral.decisions.base import AnyMeasure
 from choral.learners.binary_relevance import BinaryRelevance
 from choral.learners.joint_forest import JointForest
 from choral.learners.logistic_joint import LogisticJoint
-from choral.learners.stacked_joint import StackedJoint
+from choral.learners.pooled import Splits
+from choral.learners.stacked_joint import BaseStack
+
+BOOSTING_ROUNDS = 100
 
 
-class AutoJoint(StackedJoint):
+class AutoJoint(BaseStack):
     """A joint distribution for all losses, from forests, boosted trees and sparse regressions.
 
-    A `StackedJoint` of
+    Pooled as in `StackedJoint` are
 
     * two `JointForest`, grown for labels and for label sets: they know which labels come together;
     * sparse logistic regressions, those of `LogisticJoint`: good where features are many and sparse;
@@ -29,8 +34,10 @@ class AutoJoint(StackedJoint):
     ----------
     n_estimators : int
         Trees of each forest.
-    cv : int
-        Folds of the inner cross-validation.
+    cv : int, splitter or iterable of (train, test)
+        The inner cross-validation, in which each row is tested once. A number of folds is stratified by labels.
+    measure : Measure or RelevanceMeasure, optional
+        The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
         Fits at a time, as in joblib.
     random_state : int, RandomState or None
@@ -48,20 +55,29 @@ class AutoJoint(StackedJoint):
     >>> model = AutoJoint(n_estimators=50, random_state=0).fit(X, Y)
     >>> model.predict([[0.2], [2.9]], measure=BinomialMeasure(2))
     array([[0, 1],
-           [1, 0]], dtype=uint8)
+           [1, 0]])
     """
 
-    def __init__(self, n_estimators: int = 300, *, cv: int = 4, n_jobs: int | None = None, random_state: Any = None):
+    def __init__(
+        self,
+        n_estimators: int = 300,
+        *,
+        cv: CrossValidation = 4,
+        measure: AnyMeasure | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ):
         self.n_estimators = n_estimators
         self.cv = cv
+        self.measure = measure
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _members(self, X: Any) -> Sequence[tuple[str, Any]]:
+    def _members(self, X: Any, splits: Splits) -> Sequence[tuple[str, Any]]:
         members = [
             ("forest of labels", JointForest(self.n_estimators, n_jobs=self.n_jobs)),
             ("forest of label sets", JointForest(self.n_estimators, target="labelsets", n_jobs=self.n_jobs)),
-            ("sparse regressions", LogisticJoint(cv=self.cv, n_jobs=self.n_jobs)),
+            ("sparse regressions", LogisticJoint(cv=splits, n_jobs=self.n_jobs)),
         ]
         return [*members, ("boosted trees", BinaryRelevance(_boosting()))] if _has_many_values(X) else members
 
@@ -69,7 +85,12 @@ class AutoJoint(StackedJoint):
 def _boosting() -> HistGradientBoostingClassifier:
     """Small trees of a few features and coarse thresholds: quick, and no worse with a few thousand rows."""
     return HistGradientBoostingClassifier(
-        max_iter=100, max_leaf_nodes=8, max_bins=64, max_features=0.3, l2_regularization=1.0, early_stopping=False
+        max_iter=BOOSTING_ROUNDS,
+        max_leaf_nodes=8,
+        max_bins=64,
+        max_features=0.3,
+        l2_regularization=1.0,
+        early_stopping=False,
     )
 
 

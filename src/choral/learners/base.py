@@ -1,62 +1,82 @@
-"""What all learners share: checked inputs, hard labels from probabilities, and models of one label or of label sets."""
+"""What all learners share: checked labels and features, and models of one label or of label sets inside them."""
 
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.dummy import DummyClassifier
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, validate_data
 
+from choral._typing import Features, LabelArray, LabelMatrix, RandomState
 from choral.learners.pruned_tree import PrunedTreeClassifier
 from choral.rows.blocks import check_binary
 
-LARGEST_SEED = np.iinfo(np.int32).max
+MAX_SEED = np.iinfo(np.int32).max
+
+
+def _has_proba(learner: Any) -> bool:
+    return hasattr(learner, "predict_proba")
 
 
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     """Parent of all learners: targets are matrices of 0 and 1, of shape (n_samples, n_labels).
 
+    A learner of one's own needs ``fit`` and either ``predict_proba`` or ``predict``. It calls ``_check_training`` in
+    ``fit`` and ``_check_features`` where it predicts.
+
     Attributes
     ----------
     n_labels_ : int
     n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where features come as a frame.
     classes_ : list of ndarray
-        ``[0, 1]`` for each label, as scikit-learn's classifiers of several outputs have it.
+        ``[0, 1]`` for each label, as scikit-learn's classifiers of several outputs have it, in the dtype of the labels
+        given to ``fit``. Predicted labels have it too.
     """
 
     n_labels_: int
     n_features_in_: int
     classes_: list[np.ndarray]
 
-    def _check_training(self, X: Any, Y: Any) -> tuple[Any, np.ndarray]:
+    def _check_training(self, X: Features, Y: LabelMatrix) -> tuple[Any, LabelArray]:
         """Checked features, dense or CSR, and labels as uint8; what all fitted learners know is set."""
-        if sp.issparse(Y):
-            Y = Y.toarray()
-        X, Y = validate_data(self, X, Y, accept_sparse="csr", multi_output=True)
-        if Y.ndim == 1:
+        Y = self._check_labels(Y)
+        X = validate_data(self, X, accept_sparse="csr")
+        check_consistent_length(X, Y)
+        return X, Y
+
+    def _check_labels(self, Y: Any) -> LabelArray:
+        """Labels as uint8; their number and dtype are kept."""
+        labels: np.ndarray = validate_data(self, y=Y.toarray() if sp.issparse(Y) else Y, multi_output=True)
+        if labels.ndim == 1:
             raise ValueError(
                 "Only binary classification is supported, of each label: Y must have the shape (n_samples, n_labels); "
-                f"got a {type_of_target(Y)} target of shape {Y.shape}. A single label is Y.reshape(-1, 1)."
+                f"got a {type_of_target(labels)} target of shape {labels.shape}. A single label is Y.reshape(-1, 1)."
             )
-        check_binary("Y", Y, 0)
-        self.n_labels_ = Y.shape[1]
-        self.classes_ = [np.array([0, 1])] * self.n_labels_
-        return X, Y.astype(np.uint8)
+        check_binary("Y", labels, 0)
+        self.n_labels_ = labels.shape[1]
+        dtype = np.int64 if labels.dtype == object else labels.dtype
+        self.classes_ = [np.array([0, 1], dtype=dtype)] * self.n_labels_
+        return labels.astype(np.uint8)
 
-    def _check_features(self, X: Any) -> Any:
+    def _check_features(self, X: Features) -> Any:
+        """Features of rows to predict: dense or CSR, as many as in training."""
         check_is_fitted(self)
         return validate_data(self, X, accept_sparse="csr", reset=False)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Hard labels, of shape (n_samples, n_labels): those that are more probable than not."""
-        return (self.predict_proba(X) > 0.5).astype(np.uint8)
+    def _to_target(self, labels: np.ndarray) -> np.ndarray:
+        """Labels in the dtype of those given to ``fit``."""
+        return labels.astype(self.classes_[0].dtype, copy=False)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each label, of shape (n_samples, n_labels)."""
-        raise NotImplementedError
+    @available_if(_has_proba)
+    def predict(self, X: Features) -> np.ndarray:
+        """Hard labels, of shape (n_samples, n_labels): those that are more probable than not."""
+        return self._to_target(self.predict_proba(X) > 0.5)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -68,23 +88,66 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def seeded_clones(estimator: Any, n_clones: int, random_state: Any) -> list[Any]:
+class MetaClassifier(MetaEstimatorMixin, MultiLabelClassifier):
+    """Parent of learners around other estimators, which get the features untouched.
+
+    Frames keep their columns, and missing values are for the estimators to judge. Sparse matrices of any kind become
+    CSR, with indices of 32 bits where these suffice: rows are drawn from them, and many estimators refuse wider ones.
+    """
+
+    estimator: Any
+
+    def _check_training(self, X: Features, Y: LabelMatrix) -> tuple[Any, LabelArray]:
+        Y = self._check_labels(Y)
+        validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_, where X has them
+        check_consistent_length(X, Y)
+        return narrow_rows(X), Y
+
+    def _check_features(self, X: Features) -> Any:
+        check_is_fitted(self)
+        return narrow_rows(X)
+
+    def _inner_estimators(self) -> list[Any]:
+        """The estimators that get the features."""
+        return [PrunedTreeClassifier() if self.estimator is None else self.estimator]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = [get_tags(one).input_tags for one in self._inner_estimators() if hasattr(one, "__sklearn_tags__")]
+        tags.input_tags.sparse = all(one.sparse for one in inner)
+        tags.input_tags.allow_nan = bool(inner) and all(one.allow_nan for one in inner)
+        return tags
+
+
+def narrow_rows(X: Features) -> Any:
+    """Sparse features as CSR, with indices of 32 bits where these suffice; other features as they are."""
+    if not sp.issparse(X):
+        return X
+    X = X.tocsr()
+    if max(X.nnz, *X.shape) > np.iinfo(np.int32).max or X.indices.dtype == X.indptr.dtype == np.int32:
+        return X
+    places = (part.astype(np.int32, copy=False) for part in (X.indices, X.indptr))
+    return type(X)((X.data, *places), shape=X.shape)
+
+
+def seeded_clones(estimator: Any, n_clones: int, random_state: RandomState) -> list[Any]:
     """Copies of the base classifier, a pruned tree unless given, each with a seed of its own; with None, as it is."""
     copies = [PrunedTreeClassifier() if estimator is None else clone(estimator) for _ in range(n_clones)]
     if random_state is not None:
         rng = check_random_state(random_state)
         for copy in copies:
-            seeds = {name: rng.randint(LARGEST_SEED) for name in sorted(copy.get_params()) if is_seed(name)}
+            seeds = {name: rng.randint(MAX_SEED) for name in sorted(copy.get_params()) if is_seed(name)}
             copy.set_params(**seeds)
     return copies
 
 
 def is_seed(name: str) -> bool:
+    """Whether a parameter of an estimator, or of one inside it, is its seed."""
     return name == "random_state" or name.endswith("__random_state")
 
 
 def fit_model(estimator: Any, X: Any, y: np.ndarray) -> Any:
-    """The fitted classifier; one that has seen a single class needs no features."""
+    """The fitted classifier; where there is a single class, one that needs no features."""
     if np.all(y == y[0]):
         return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(y), 1)), y)
     return estimator.fit(X, y.astype(np.intp))  # not uint8, in which 2 * 0 - 1 is 255
@@ -103,18 +166,12 @@ def class_shares(model: Any, X: Any) -> np.ndarray:
 
 
 def positive_share(model: Any, X: Any) -> np.ndarray:
-    """The probability of a label that is one of the classes 0 and 1, or the only one there was."""
+    """The probability that a label is 1, by a model of the classes 0 and 1, or of the only class there was."""
     of_class = np.flatnonzero(model.classes_ == 1)
-    share = class_shares(model, X)[:, of_class[0]] if of_class.size else np.zeros(X.shape[0])
+    share = class_shares(model, X)[:, of_class[0]] if of_class.size else np.zeros(_num_samples(X))
     return share.astype(float).clip(0, 1)  # the exponential of a logarithm may round to more than 1
 
 
 def _features_for(model: Any, X: Any) -> Any:
-    return np.zeros((X.shape[0], 1)) if isinstance(model, DummyClassifier) and model.n_features_in_ == 1 else X
-
-
-def append_labels(X: Any, labels: np.ndarray) -> Any:
-    """Labels as further features; a sparse matrix stays sparse."""
-    if sp.issparse(X):
-        return sp.hstack([X, sp.csr_array(labels.astype(float))], format="csr")
-    return np.hstack([X, labels])
+    is_constant = isinstance(model, DummyClassifier) and model.n_features_in_ == 1
+    return np.zeros((_num_samples(X), 1)) if is_constant else X

@@ -1,28 +1,29 @@
-"""Binary relevance: one model a label, as if the others were not there."""
+"""Binary relevance: one model for each label, as if the others were not there."""
 
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
+from choral._typing import Features, LabelMatrix, RandomState
 from choral.decisions import IndependentLabels
-from choral.learners.base import MultiLabelClassifier, fit_model, positive_share, predict_class, seeded_clones
+from choral.learners.base import MetaClassifier, fit_model, positive_share, predict_class, seeded_clones
 
 
-class BinaryRelevance(MultiLabelClassifier):
+class BinaryRelevance(MetaClassifier):
     """One binary classifier for each label.
 
     Parameters
     ----------
     estimator : classifier, optional
-        `PrunedTreeClassifier` unless given.
+        `PrunedTreeClassifier` unless given. It gets the features as they come, frames included.
     n_jobs : int, optional
         Labels fitted at a time, as in joblib.
     random_state : int, RandomState or None
 
     Attributes
     ----------
-    estimators_ : list of fitted classifiers, one a label
+    estimators_ : list of fitted classifiers, one for each label
 
     Examples
     --------
@@ -30,17 +31,17 @@ class BinaryRelevance(MultiLabelClassifier):
     >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [[0, 1], [0, 1], [1, 1], [1, 1]]
     >>> BinaryRelevance().fit(X, Y).predict([[0.2], [2.9]])
     array([[0, 1],
-           [1, 1]], dtype=uint8)
+           [1, 1]])
     """
 
     estimators_: list[Any]
 
-    def __init__(self, estimator: Any = None, *, n_jobs: int | None = None, random_state: Any = None):
+    def __init__(self, estimator: Any = None, *, n_jobs: int | None = None, random_state: RandomState = None):
         self.estimator = estimator
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any) -> "BinaryRelevance":
+    def fit(self, X: Features, Y: LabelMatrix) -> "BinaryRelevance":
         """Fit a classifier for each label."""
         X, Y = self._check_training(X, Y)
         copies = seeded_clones(self.estimator, self.n_labels_, self.random_state)
@@ -49,15 +50,16 @@ class BinaryRelevance(MultiLabelClassifier):
         )
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> np.ndarray:
         """What each classifier predicts, of shape (n_samples, n_labels)."""
         X = self._check_features(X)
-        return np.stack([predict_class(model, X) for model in self.estimators_], axis=1).astype(np.uint8)
+        return self._to_target(np.stack([predict_class(model, X) for model in self.estimators_], axis=1))
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Features) -> np.ndarray:
+        """The probability of each label, of shape (n_samples, n_labels)."""
         X = self._check_features(X)
         return np.stack([positive_share(model, X) for model in self.estimators_], axis=1)
 
-    def predict_distribution(self, X: Any) -> IndependentLabels:
+    def predict_distribution(self, X: Features) -> IndependentLabels:
         """Independent labels: all that the models say."""
         return IndependentLabels(self.predict_proba(X))

@@ -7,9 +7,10 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from choral._typing import Features, LabelMatrix, RandomState
 from choral._validation import check_count
 from choral.decisions import LabelDistribution
-from choral.learners.base import LARGEST_SEED, MultiLabelClassifier
+from choral.learners.base import MAX_SEED, MultiLabelClassifier
 from choral.learners.clustering_tree import PredictiveClusteringTree
 
 
@@ -42,7 +43,7 @@ class PredictiveClusteringForest(MultiLabelClassifier):
     >>> X, Y = [[0.0], [1.0], [2.0], [3.0]] * 5, [[0, 1], [0, 1], [1, 0], [1, 0]] * 5
     >>> PredictiveClusteringForest(random_state=0).fit(X, Y).predict([[0.2], [2.9]])
     array([[0, 1],
-           [1, 0]], dtype=uint8)
+           [1, 0]])
     """
 
     estimators_: list[PredictiveClusteringTree]
@@ -57,7 +58,7 @@ class PredictiveClusteringForest(MultiLabelClassifier):
         confidence: float | None = None,
         vote: Literal["hard", "soft"] = "hard",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -67,7 +68,7 @@ class PredictiveClusteringForest(MultiLabelClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any) -> "PredictiveClusteringForest":
+    def fit(self, X: Features, Y: LabelMatrix) -> "PredictiveClusteringForest":
         """Fit each tree on rows drawn with replacement."""
         X, Y = self._check_training(X, Y)
         check_count("n_estimators", self.n_estimators)
@@ -86,21 +87,21 @@ class PredictiveClusteringForest(MultiLabelClassifier):
             criterion=self.criterion,
             min_samples_leaf=self.min_samples_leaf,
             confidence=self.confidence,
-            random_state=rng.randint(LARGEST_SEED),
+            random_state=rng.randint(MAX_SEED),
         )
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> np.ndarray:
         """The labels with at least half of the votes, of shape (n_samples, n_labels)."""
-        return (self.predict_proba(X) >= 0.5).astype(np.uint8)
+        return self._to_target(self.predict_proba(X) >= 0.5)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Features) -> np.ndarray:
         """The mean vote for each label, of shape (n_samples, n_labels)."""
         X = self._check_features(X)
         votes = [tree.predict(X) if self.vote == "hard" else tree.predict_proba(X) for tree in self.estimators_]
         return np.mean(votes, axis=0)
 
-    def predict_distribution(self, X: Any) -> LabelDistribution:
-        """The label sets in the leaves that a row comes to, each tree counting alike."""
+    def predict_distribution(self, X: Features) -> LabelDistribution:
+        """The label sets in the leaves that a row comes to; all trees have the same weight."""
         X = self._check_features(X)
         parts = [tree.predict_distribution(X) for tree in self.estimators_]
         labelsets = np.concatenate([part.labelsets for part in parts])

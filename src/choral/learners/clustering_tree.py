@@ -6,11 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from choral._typing import Features, LabelMatrix, RandomState
 from choral._validation import check_count
 from choral.decisions import LabelDistribution
 from choral.learners.base import MultiLabelClassifier
-from choral.learners.growing import check_confidence, columns_to_grow_on, pruned
-from choral.learners.tree_arrays import TreeArrays
+from choral.trees import TreeArrays, check_confidence, prune_tree, to_tree_features
 
 
 class PredictiveClusteringTree(MultiLabelClassifier):
@@ -42,7 +42,7 @@ class PredictiveClusteringTree(MultiLabelClassifier):
     >>> X, Y = [[0.0], [1.0], [2.0], [3.0]] * 3, [[0, 1], [0, 1], [1, 0], [1, 0]] * 3
     >>> PredictiveClusteringTree().fit(X, Y).predict([[0.2], [2.9]])
     array([[0, 1],
-           [1, 0]], dtype=uint8)
+           [1, 0]])
     """
 
     tree_: TreeArrays
@@ -56,21 +56,21 @@ class PredictiveClusteringTree(MultiLabelClassifier):
         criterion: Literal["entropy", "variance"] = "entropy",
         min_samples_leaf: int = 2,
         confidence: float | None = 0.25,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.criterion = criterion
         self.min_samples_leaf = min_samples_leaf
         self.confidence = confidence
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any) -> "PredictiveClusteringTree":
+    def fit(self, X: Features, Y: LabelMatrix) -> "PredictiveClusteringTree":
         """Grow the tree and prune it."""
         check_confidence(self.confidence)
         if self.criterion not in ("entropy", "variance"):
             raise ValueError(f"criterion must be 'entropy' or 'variance'; got {self.criterion!r}.")
         X, Y = self._check_training(X, Y)
-        X = columns_to_grow_on(X)
-        self.tree_, values = pruned(self._grow(X, Y), X, Y, np.ones(len(Y)), confidence=self.confidence)
+        X = to_tree_features(X)
+        self.tree_, values = prune_tree(self._grow(X, Y), X, Y, np.ones(len(Y)), confidence=self.confidence)
         self.values_ = values[..., 1] if values.shape[2] == 2 else np.zeros(values.shape[:2])  # 2, or no label anywhere
         self.labelsets_, which = np.unique(Y, axis=0, return_inverse=True)
         self.weights_ = leaf_weights(self.tree_.apply(X), which.ravel(), (len(self.values_), len(self.labelsets_)))
@@ -84,15 +84,16 @@ class PredictiveClusteringTree(MultiLabelClassifier):
         spread = Y.std(axis=0)
         return DecisionTreeRegressor(**options).fit(X, Y / np.where(spread > 0, spread, 1)).tree_
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> np.ndarray:
         """The labels of at least half of the training rows of the leaf, of shape (n_samples, n_labels)."""
-        return (self.predict_proba(X) >= 0.5).astype(np.uint8)
+        return self._to_target(self.predict_proba(X) >= 0.5)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Features) -> np.ndarray:
+        """The share of training rows of the leaf that have each label, of shape (n_samples, n_labels)."""
         X = self._check_features(X)
         return self.values_[self.tree_.apply(X)]
 
-    def predict_distribution(self, X: Any) -> LabelDistribution:
+    def predict_distribution(self, X: Features) -> LabelDistribution:
         """The label sets of the training rows of the leaf."""
         X = self._check_features(X)
         return LabelDistribution(self.labelsets_, self.weights_[self.tree_.apply(X)])

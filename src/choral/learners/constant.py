@@ -1,9 +1,10 @@
 """Predictions that look at no feature: the baseline that Hamming loss may make look good."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from choral._typing import Features, LabelMatrix
 from choral.decisions import LabelDistribution
 from choral.learners.base import MultiLabelClassifier
 
@@ -26,7 +27,7 @@ class ConstantLabels(MultiLabelClassifier):
     >>> from choral.learners import ConstantLabels
     >>> Y = [[0, 1], [0, 1], [1, 1]]
     >>> ConstantLabels("most_frequent").fit([[0], [1], [2]], Y).predict([[5]])
-    array([[0, 1]], dtype=uint8)
+    array([[0, 1]])
     """
 
     labels_: np.ndarray
@@ -35,7 +36,7 @@ class ConstantLabels(MultiLabelClassifier):
     def __init__(self, strategy: Literal["irrelevant", "most_frequent"] = "irrelevant"):
         self.strategy = strategy
 
-    def fit(self, X: Any, Y: Any) -> "ConstantLabels":
+    def fit(self, X: Features, Y: LabelMatrix) -> "ConstantLabels":
         """See which label sets there are."""
         X, Y = self._check_training(X, Y)
         if self.strategy not in ("irrelevant", "most_frequent"):
@@ -45,17 +46,17 @@ class ConstantLabels(MultiLabelClassifier):
         self.labels_ = most_frequent if self.strategy == "most_frequent" else np.zeros_like(most_frequent)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> np.ndarray:
         """The same labels for every row, of shape (n_samples, n_labels)."""
         n_rows = self._check_features(X).shape[0]
-        return np.tile(self.labels_, (n_rows, 1))
+        return self._to_target(np.tile(self.labels_, (n_rows, 1)))
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Features) -> np.ndarray:
         """How frequent each label is in training, of shape (n_samples, n_labels)."""
         n_rows = self._check_features(X).shape[0]
         return np.tile(self.distribution_.marginals(), (n_rows, 1))
 
-    def predict_distribution(self, X: Any) -> LabelDistribution:
+    def predict_distribution(self, X: Features) -> LabelDistribution:
         """The label sets of training, for every row alike."""
         n_rows = self._check_features(X).shape[0]
         return LabelDistribution(self.distribution_.labelsets, np.tile(self.distribution_.probabilities, (n_rows, 1)))

@@ -1,4 +1,8 @@
-"""What models say of candidate label sets, in logarithms: one by one, as label sets, or whatever the row."""
+"""Label sets that a row may have, and what models say of them, in logarithms.
+
+Candidates are all label sets seen in training, and the most probable ones of the others. A model says something of
+labels one by one (`MarginalEvidence`), of label sets (`JointEvidence`), or the same whatever the row (`PriorEvidence`).
+"""
 
 from typing import Any, Protocol
 
@@ -7,15 +11,94 @@ import scipy.sparse as sp
 
 from choral.decisions import LabelDistribution
 from choral.decisions.base import Distribution
-from choral.learners.candidates import Candidates, find_labelsets
+from choral.decisions.words import row_keys
+from choral.measures.subsets import members_table
 
+UNCERTAIN_LABELS = 10  # all combinations of the 10 least certain labels of a row are looked at
+MAX_OTHERS_PER_ROW = 32  # label sets not seen in training
 FLOOR = 1e-4  # no model is surer than this of a label
+
+
+class Candidates:
+    """Label sets that may be true of each of some rows.
+
+    Parameters
+    ----------
+    seen : ndarray of shape (n_seen, n_labels)
+        Label sets of the training data, the same for all rows.
+    log_odds : ndarray of shape (n_rows, n_labels)
+        Of each label, by which the most probable label sets are found as if labels were independent.
+    own : ndarray of shape (n_rows,), optional
+        For training rows: the place of their own label set if no other row has it, else -1. Then it does not count as
+        seen, as the label set of a new row may be one not seen. It may still be one of the others.
+
+    Attributes
+    ----------
+    others : ndarray of shape (n_rows, n_others, n_labels)
+    is_open : ndarray of bool, of shape (n_rows, n_seen + n_others)
+        Which of them count. Not counted are: one of the others that was seen, and the own label set of a row.
+    """
+
+    def __init__(self, seen: np.ndarray, log_odds: np.ndarray, own: np.ndarray | None = None):
+        self.seen = seen
+        self.others = top_labelsets(log_odds, MAX_OTHERS_PER_ROW)
+        n_rows, n_others, n_labels = self.others.shape
+        places = find_labelsets(self.others.reshape(-1, n_labels), seen).reshape(n_rows, n_others)
+        self.is_open = np.ones((n_rows, len(seen) + n_others), dtype=bool)
+        self.is_open[:, len(seen) :] = places < 0
+        if own is not None:
+            alone = np.flatnonzero(own >= 0)
+            self.is_open[alone, own[alone]] = False
+            self.is_open[alone, len(seen) :] |= places[alone] == own[alone, np.newaxis]
+
+    def labelsets(self, picked: np.ndarray) -> np.ndarray:
+        """The label sets at places of shape (n_rows, n_picked), as an array of shape (n_rows, n_picked, n_labels)."""
+        n_seen = len(self.seen)
+        of_rows = np.take_along_axis(self.others, (picked - n_seen).clip(0)[..., np.newaxis], axis=1)
+        return np.where((picked < n_seen)[..., np.newaxis], self.seen[picked.clip(max=n_seen - 1)], of_rows)
+
+
+def top_labelsets(log_odds: np.ndarray, n_labelsets: int) -> np.ndarray:
+    """The most probable label sets of each row if labels were independent, at most ``n_labelsets`` of them.
+
+    A label set costs the log odds of all labels in which it differs from the most probable one. So the best ones differ
+    in the least certain labels alone: at most in the ten least certain ones, whatever the number of labels.
+
+    Examples
+    --------
+    >>> top_labelsets(np.array([[-2.0, 0.5, 3.0]]), 3)[0]
+    array([[0, 1, 1],
+           [0, 0, 1],
+           [1, 1, 1]], dtype=uint8)
+    """
+    n_rows, n_labels = log_odds.shape
+    n_flips = min(UNCERTAIN_LABELS, n_labels)
+    costs = np.abs(log_odds)
+    uncertain = np.argsort(costs, axis=1, kind="stable")[:, :n_flips]
+    flips = members_table(np.arange(1 << n_flips), n_flips)
+    totals = np.take_along_axis(costs, uncertain, axis=1) @ flips.T.astype(float)
+    n_best = min(n_labelsets, totals.shape[1])
+    best = np.sort(np.argpartition(totals, n_best - 1, axis=1)[:, :n_best], axis=1)
+    cheapest_first = np.argsort(np.take_along_axis(totals, best, axis=1), axis=1, kind="stable")
+    best = np.take_along_axis(best, cheapest_first, axis=1)
+    found = np.repeat((log_odds > 0).astype(np.uint8)[:, np.newaxis], n_best, axis=1)
+    rows, places = np.arange(n_rows)[:, np.newaxis, np.newaxis], np.arange(n_best)[:, np.newaxis]
+    found[rows, places, uncertain[:, np.newaxis]] ^= flips[best]
+    return found
+
+
+def find_labelsets(labelsets: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """The place of each label set among others that are distinct, -1 where it is not there."""
+    keys, known = row_keys(labelsets), row_keys(among)
+    order = np.argsort(known)
+    places = order[np.searchsorted(known, keys, sorter=order).clip(max=len(known) - 1)]
+    return np.where(known[places] == keys, places, -1)
 
 
 class Evidence(Protocol):
     """What a model says of the label sets of each row, up to a constant."""
 
-    log_odds: np.ndarray | None  # of each label, (n_rows, n_labels), where it knows them
+    log_odds: np.ndarray | None  # of shape (n_rows, n_labels); None if the model knows nothing about single rows
 
     def __getitem__(self, rows: Any, /) -> "Evidence":
         """The same of some rows."""
@@ -80,7 +163,7 @@ class PriorEvidence:
         Which of them a training row has, to be left out of the count; -1 for a new row.
     """
 
-    log_odds: np.ndarray | None = None  # it knows nothing about a row
+    log_odds: np.ndarray | None = None
     smoothing = 0.3
 
     def __init__(self, labelsets: np.ndarray, counts: np.ndarray, own: np.ndarray):
@@ -98,7 +181,8 @@ class PriorEvidence:
         places = find_labelsets(candidates.seen, self.labelsets)
         frequencies = np.where(places >= 0, counts[:, places], 0) / self.counts.sum()
         log_odds = np.log(self._marginals) - np.log1p(-self._marginals)
-        log_product = candidates.seen @ log_odds + np.log1p(-self._marginals).sum()  # too small to be no logarithm
+        # The product itself underflows for many labels: we keep its logarithm.
+        log_product = candidates.seen @ log_odds + np.log1p(-self._marginals).sum()
         lifts = np.logaddexp(_log((1 - self.smoothing) * frequencies) - log_product, np.log(self.smoothing))
         others = np.full((len(self.own), candidates.others.shape[1]), np.log(self.smoothing))
         return np.hstack([lifts, others])

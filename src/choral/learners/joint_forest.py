@@ -7,27 +7,29 @@ import scipy.sparse as sp
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.utils import check_random_state
 
+from choral._typing import RandomState
 from choral._validation import check_count
 from choral.decisions import LabelDistribution
-from choral.learners.base import LARGEST_SEED
+from choral.decisions.base import AnyMeasure
+from choral.learners.base import MAX_SEED
 from choral.learners.pooled import PooledJoint
 
-MOST_CLASSES = 100  # label sets that trees are grown for, at most half as many as rows; rarer ones join the nearest
-MOST_DENSE = 1 << 25  # entries of a sparse matrix that are spread out, 128 MiB: trees grow faster on them
+MAX_CLASSES = 100  # label sets that trees are grown for, at most half as many as rows; rarer ones join the nearest
+MAX_DENSE_ENTRIES = 1 << 25  # 128 MiB; smaller sparse matrices become dense, on which trees grow faster
 
 
 class JointForest(PooledJoint):
     r"""A forest whose leaves keep the training label sets: a joint distribution for every row.
 
-    The weight of a training row for a new one is its share in the leaf of the new one, averaged over trees (as in
-    quantile regression forests, Meinshausen 2006), and the label set of the row gets that weight. With weights
-    :math:`w(y \mid x)` and their marginals :math:`m_i`,
+    A new row comes to one leaf of each tree. The weight of a training row for it is its share in these leaves, averaged
+    over trees, as in quantile regression forests (Meinshausen 2006). The label set of the training row gets this
+    weight. With weights :math:`w(y \mid x)` and their marginals :math:`m_i`,
 
     .. math:: p(y \mid x) \propto \Big[ (1 - \delta) \, w(y \mid x)
         + \delta \prod_i m_i^{y_i} (1 - m_i)^{1 - y_i} \Big]^b,
 
-    so that label sets never seen are possible and the distribution is as sharp as it should be: both numbers are chosen
-    by the out-of-bag score for all binomial losses together (see `choral.learners.pooling`).
+    so that label sets never seen are possible, and the distribution is as sharp as it should be. Both numbers are
+    chosen by the out-of-bag score for all binomial losses together (see `choral.learners.pooling`).
 
     Parameters
     ----------
@@ -38,6 +40,8 @@ class JointForest(PooledJoint):
     max_features : float, int or str
         Features tried at each split, as in scikit-learn.
     min_samples_leaf : int
+    measure : Measure or RelevanceMeasure, optional
+        The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
         Trees at a time, as in joblib.
     random_state : int, RandomState or None
@@ -59,7 +63,7 @@ class JointForest(PooledJoint):
     >>> model = JointForest(50, random_state=0).fit(X, Y)
     >>> model.predict([[0.2], [2.9]], measure=BinomialMeasure(2))
     array([[0, 1],
-           [1, 0]], dtype=uint8)
+           [1, 0]])
     """
 
     forest_: ExtraTreesClassifier
@@ -71,15 +75,17 @@ class JointForest(PooledJoint):
         n_estimators: int = 300,
         *,
         target: Literal["labels", "labelsets"] = "labels",
-        max_features: Any = 0.2,
+        max_features: float | int | str | None = 0.2,
         min_samples_leaf: int = 1,
+        measure: AnyMeasure | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.n_estimators = n_estimators
         self.target = target
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
+        self.measure = measure
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -97,7 +103,7 @@ class JointForest(PooledJoint):
             max_features=self.max_features,
             min_samples_leaf=self.min_samples_leaf,
             n_jobs=self.n_jobs,
-            random_state=check_random_state(self.random_state).randint(LARGEST_SEED),
+            random_state=check_random_state(self.random_state).randint(MAX_SEED),
         )
         self.forest_.fit(_for_trees(X), target.ravel() if Y.shape[1] == 1 else target)
         self._keep_labelsets(self._leaves(X), which)
@@ -122,13 +128,15 @@ class JointForest(PooledJoint):
         rows, trees = np.nonzero(drawn == 0)
         visits = sp.csr_array((np.ones(rows.size), (rows, leaves[rows, trees])), shape=(n_rows, n_leaves))
         weights = (visits @ self._shares).tolil()
-        never_left_out = np.flatnonzero((drawn > 0).all(axis=1))  # with a few trees; all we know is how labels fall
+        never_left_out = np.flatnonzero(
+            (drawn > 0).all(axis=1)
+        )  # with a few trees; all we know of these rows is how often label sets occur
         if never_left_out.size:
             weights[never_left_out] = np.bincount(which) / n_rows
         self.oob_distribution_ = LabelDistribution(self.labelsets_, _rows_to_one(weights.tocsr()))
 
     def views(self, X: Any) -> list[LabelDistribution]:
-        """The label sets in the leaves that a row comes to, each tree counting alike."""
+        """The label sets in the leaves that a row comes to; all trees have the same weight."""
         leaves = self._leaves(X)
         rows = np.repeat(np.arange(leaves.shape[0]), leaves.shape[1])
         visits = sp.csr_array((np.ones(rows.size), (rows, leaves.ravel())), shape=(len(leaves), self._shares.shape[0]))
@@ -136,18 +144,18 @@ class JointForest(PooledJoint):
 
 
 def _for_trees(X: Any) -> Any:
-    """Features as scikit-learn's trees take them: in single precision, sparse ones spread out if that is small."""
+    """Features as scikit-learn's trees take them: in single precision, and dense if that is small."""
     with np.errstate(over="ignore"):
         X = X.astype(np.float32)
     values = X.data if sp.issparse(X) else X
-    np.nan_to_num(values, copy=False)  # infinite by now, the largest number is on the same side of every threshold
-    return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= MOST_DENSE else X
+    np.nan_to_num(values, copy=False)  # infinite ones become the largest number, on the same side of every threshold
+    return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= MAX_DENSE_ENTRIES else X
 
 
 def _classes(labelsets: np.ndarray, which: np.ndarray) -> np.ndarray:
     """The label set of each row as a class; rare label sets count as the nearest of the frequent ones."""
     counts = np.bincount(which)
-    frequent = np.argsort(-counts, kind="stable")[: min(MOST_CLASSES, max(1, which.size // 2))]
+    frequent = np.argsort(-counts, kind="stable")[: min(MAX_CLASSES, max(1, which.size // 2))]
     ones = labelsets.astype(float)
     distances = ones.sum(axis=1)[:, np.newaxis] + ones[frequent].sum(axis=1) - 2 * ones @ ones[frequent].T
     return frequent[distances.argmin(axis=1)][which]  # the first of the nearest: the most frequent

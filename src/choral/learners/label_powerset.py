@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from choral._typing import Features, LabelMatrix, RandomState
 from choral.decisions import LabelDistribution
-from choral.learners.base import MultiLabelClassifier, class_shares, fit_model, predict_class, seeded_clones
+from choral.learners.base import MetaClassifier, class_shares, fit_model, predict_class, seeded_clones
 
 MANY_CLASSES = "The number of unique classes is greater than 50% of the number of samples"  # scikit-learn's words
 
 
-class LabelPowerset(MultiLabelClassifier):
+class LabelPowerset(MetaClassifier):
     """Predict whole label sets with one multi-class classifier.
 
     Only label sets seen in training are ever predicted.
@@ -19,7 +20,7 @@ class LabelPowerset(MultiLabelClassifier):
     Parameters
     ----------
     estimator : classifier, optional
-        `PrunedTreeClassifier` unless given.
+        `PrunedTreeClassifier` unless given. It gets the features as they come, frames included.
     random_state : int, RandomState or None
 
     Attributes
@@ -40,11 +41,11 @@ class LabelPowerset(MultiLabelClassifier):
     labelsets_: np.ndarray
     estimator_: Any
 
-    def __init__(self, estimator: Any = None, *, random_state: Any = None):
+    def __init__(self, estimator: Any = None, *, random_state: RandomState = None):
         self.estimator = estimator
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any) -> "LabelPowerset":
+    def fit(self, X: Features, Y: LabelMatrix) -> "LabelPowerset":
         """Fit a classifier of label sets."""
         X, Y = self._check_training(X, Y)
         self.labelsets_, which = np.unique(Y, axis=0, return_inverse=True)
@@ -54,15 +55,16 @@ class LabelPowerset(MultiLabelClassifier):
             self.estimator_ = fit_model(copy, X, which.ravel())
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> np.ndarray:
         """The label set that the classifier predicts, of shape (n_samples, n_labels)."""
         X = self._check_features(X)
-        return self.labelsets_[predict_class(self.estimator_, X)]
+        return self._to_target(self.labelsets_[predict_class(self.estimator_, X)])
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Features) -> np.ndarray:
+        """The probability of each label, of shape (n_samples, n_labels)."""
         return self.predict_distribution(X).marginals()
 
-    def predict_distribution(self, X: Any) -> LabelDistribution:
+    def predict_distribution(self, X: Features) -> LabelDistribution:
         """The probabilities of the label sets seen in training."""
         X = self._check_features(X)
         return LabelDistribution(self.labelsets_[self.estimator_.classes_], class_shares(self.estimator_, X))

@@ -11,17 +11,17 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils import check_random_state
 
+from choral._typing import CrossValidation, IntArray, RandomState
 from choral.decisions import IndependentLabels
-from choral.decisions.base import Distribution
-from choral.learners.base import LARGEST_SEED
+from choral.decisions.base import AnyMeasure, Distribution
+from choral.learners.base import MAX_SEED
 from choral.learners.binary_relevance import BinaryRelevance
 from choral.learners.evidence import Evidence, PriorEvidence
-from choral.learners.inner_folds import inner_folds
-from choral.learners.pooled import PooledJoint
+from choral.learners.pooled import PooledJoint, inner_splits
 
 SPARSE_STRENGTHS = (0.1, 0.3, 1.0, 3.0)
-DENSE_STRENGTHS = (0.03, 0.1, 0.3)  # of features with unit variance
-# scikit-learn 1.8 has another name for it
+DENSE_STRENGTHS = (0.03, 0.1, 0.3)
+# scikit-learn 1.8 has another name for the L1 penalty
 L1: dict[str, Any] = {"l1_ratio": 1.0} if getattr(LogisticRegression(), "penalty", None) != "l2" else {"penalty": "l1"}
 
 
@@ -39,11 +39,13 @@ class LogisticJoint(PooledJoint):
     Parameters
     ----------
     strengths : sequence of float, optional
-        Of which one is chosen: the inverse of the penalty, C in scikit-learn. Features are scaled first, dense ones to
-        unit variance, sparse ones to a largest value of 1; unless given, 0.03 to 0.3 for dense ones, 0.1 to 3 for
-        sparse ones.
-    cv : int
-        Folds of the inner cross-validation.
+        Inverse strengths of the penalty, C in scikit-learn, of which one is chosen. Unless given, 0.03 to 0.3 for dense
+        features and 0.1 to 3 for sparse ones. Features are scaled first, dense ones to unit variance, sparse ones to a
+        largest value of 1.
+    cv : int, splitter or iterable of (train, test)
+        The inner cross-validation, in which each row is tested once. A number of folds is stratified by labels.
+    measure : Measure or RelevanceMeasure, optional
+        The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
         Fits at a time, as in joblib.
     random_state : int, RandomState or None
@@ -60,7 +62,7 @@ class LogisticJoint(PooledJoint):
     >>> X, Y = [[0.0], [1.0], [2.0], [3.0]] * 5, [[0, 1], [0, 1], [1, 0], [1, 0]] * 5
     >>> LogisticJoint(random_state=0).fit(X, Y).predict([[0.2], [2.9]])
     array([[0, 1],
-           [1, 0]], dtype=uint8)
+           [1, 0]])
     """
 
     strength_: float
@@ -70,12 +72,14 @@ class LogisticJoint(PooledJoint):
         self,
         strengths: Sequence[float] | None = None,
         *,
-        cv: int = 4,
+        cv: CrossValidation = 4,
+        measure: AnyMeasure | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.strengths = strengths
         self.cv = cv
+        self.measure = measure
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -87,18 +91,17 @@ class LogisticJoint(PooledJoint):
         if not len(strengths):
             raise ValueError("strengths must hold at least one number; got none.")
         rng = check_random_state(self.random_state)
-        folds = inner_folds(len(Y), self.cv, rng)
-        n_folds = int(folds.max()) + 1
-        seed = rng.randint(LARGEST_SEED)
-        fits = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_and_predict)(_regressions(X, strength, seed), X, Y, folds != fold)
+        splits = inner_splits(self.cv, X, Y, rng)
+        seed = rng.randint(MAX_SEED)
+        found = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_and_predict)(_regressions(X, strength, seed), X, Y, train, test)
             for strength in strengths
-            for fold in range(n_folds)
+            for train, test in splits
         )
         marginals = np.zeros((len(strengths), *Y.shape))
-        for place, proba in enumerate(fits):
-            strength, fold = divmod(place, n_folds)
-            marginals[strength, folds == fold] = proba
+        for place, proba in enumerate(found):
+            strength, split = divmod(place, len(splits))
+            marginals[strength, splits[split][1]] = proba
         best = int(((marginals - Y) ** 2).mean(axis=(1, 2)).argmin())
         self.strength_ = strengths[best]
         chosen = _regressions(X, self.strength_, seed).set_params(binaryrelevance__n_jobs=self.n_jobs)
@@ -120,5 +123,5 @@ def _regressions(X: Any, strength: float, seed: int) -> Pipeline:
     return make_pipeline(scaler, BinaryRelevance(regression))
 
 
-def _fit_and_predict(model: Pipeline, X: Any, Y: np.ndarray, train: np.ndarray) -> np.ndarray:
-    return model.fit(X[train], Y[train]).predict_proba(X[~train])
+def _fit_and_predict(model: Pipeline, X: Any, Y: np.ndarray, train: IntArray, test: IntArray) -> np.ndarray:
+    return model.fit(X[train], Y[train]).predict_proba(X[test])

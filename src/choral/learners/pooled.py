@@ -1,20 +1,28 @@
 """What learners share whose joint distribution is a pool of models, one or several."""
 
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
+from choral._typing import CrossValidation, Features, IntArray, LabelMatrix, RandomState
+from choral._validation import check_count
 from choral.decisions import LabelDistribution
 from choral.decisions.base import Distribution
+from choral.learners.base import MAX_SEED, narrow_rows
 from choral.learners.evidence import Evidence, evidence_of
 from choral.learners.joint import JointClassifier
 from choral.learners.pooling import Pool, best_score, fit_pool
+from choral.stats import MultilabelStratifiedKFold
 
 SMOOTHINGS = (0.02, 0.05, 0.1, 0.2, 0.4)
-MOST_ROWS = 5000  # to learn a handful of numbers from
+MAX_ROWS = 5000  # to learn a handful of numbers from
+
+Splits = list[tuple[IntArray, IntArray]]  # training and test rows
 
 
 class PooledJoint(JointClassifier):
@@ -28,20 +36,29 @@ class PooledJoint(JointClassifier):
     labelsets_ : ndarray of shape (n_labelsets, n_labels)
         The label sets seen in training.
     counts_ : ndarray of shape (n_labelsets,)
-        In how many rows.
+        The number of training rows with each of them.
     """
 
+    random_state: RandomState
     labelsets_: np.ndarray
     counts_: np.ndarray
     pool_: Pool
     smoothings_: list[float]
 
-    def fit(self, X: Any, Y: Any) -> "PooledJoint":
+    def fit(self, X: Features, Y: LabelMatrix) -> "PooledJoint":
         """Fit the models, then smoothing and exponents on what they say of rows that they were not fitted on."""
         X, Y = self._check_training(X, Y)
-        self._is_dense = not sp.issparse(X)
-        self._fit_pool(self.fit_views(_narrow(X), Y), Y)
+        self._fit_pool(self.fit_views(X, Y), Y)
         return self
+
+    def _check_training(self, X: Features, Y: LabelMatrix) -> tuple[Any, np.ndarray]:
+        X, Y = super()._check_training(X, Y)
+        self._is_sparse = sp.issparse(X)
+        return narrow_rows(X), Y
+
+    def _check_features(self, X: Features) -> Any:
+        X = narrow_rows(super()._check_features(X))
+        return X.toarray() if sp.issparse(X) and not self._is_sparse else X  # some models then take nothing else
 
     def fit_views(self, X: Any, Y: np.ndarray) -> Sequence[Distribution]:
         """Fit the models to checked data; what each says of the training rows, not fitted on the row in question."""
@@ -54,7 +71,7 @@ class PooledJoint(JointClassifier):
     def _fit_pool(self, views: Sequence[Distribution], Y: np.ndarray) -> None:
         """Learn smoothing and exponents from what models say of training rows that they were not fitted on."""
         rng = check_random_state(self.random_state)
-        rows = np.sort(rng.permutation(len(Y))[:MOST_ROWS])
+        rows = np.sort(rng.permutation(len(Y))[:MAX_ROWS])
         self.labelsets_, which, self.counts_ = np.unique(Y, axis=0, return_inverse=True, return_counts=True)
         self.smoothings_ = [_best_smoothing(view, Y, rows) for view in views]
         self.pool_ = fit_pool(self._evidence(views, which.ravel()), Y, rows)
@@ -63,21 +80,43 @@ class PooledJoint(JointClassifier):
         """What the models say; ``own`` is which label set a training row has, -1 for a new row."""
         return [evidence_of(view, share) for view, share in zip(views, self.smoothings_, strict=True)]
 
-    def predict_distribution(self, X: Any) -> LabelDistribution:
+    def predict_distribution(self, X: Features) -> LabelDistribution:
         """The joint distribution of the labels of each row, over label sets seen in training and probable others."""
-        X = _narrow(self._check_features(X))
-        if self._is_dense and sp.issparse(X):
-            X = X.toarray()  # some models take nothing else then
-        new = np.full(X.shape[0], -1)
-        return self.pool_.distribution(self._evidence(self.views(X), new), len(new))
+        views = self.views(self._check_features(X))
+        n_rows = views[0].n_instances
+        return self.pool_.distribution(self._evidence(views, np.full(n_rows, -1)), n_rows)
 
 
-def _narrow(X: Any) -> Any:
-    """Sparse features with indices of 32 bits where these do: many models of scikit-learn refuse wider ones."""
-    if not sp.issparse(X) or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
-        return X
-    places = (part.astype(np.int32, copy=False) for part in (X.indices, X.indptr))
-    return sp.csr_array((X.data, *places), shape=X.shape)
+def inner_splits(cv: CrossValidation, X: Any, Y: np.ndarray, rng: np.random.RandomState) -> Splits:
+    """Splits of the training data in which each row is tested once, by a model that was not fitted on it.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+        As in scikit-learn; a number of folds is stratified by labels.
+    X : features of shape (n_rows, n_features)
+    Y : ndarray of shape (n_rows, n_labels)
+    rng : RandomState
+        Draws the folds if ``cv`` is a number.
+
+    Examples
+    --------
+    >>> X, Y = np.zeros((6, 1)), np.array([[0], [0], [0], [1], [1], [1]])
+    >>> [test.tolist() for train, test in inner_splits(3, X, Y, np.random.RandomState(0))]
+    [[2, 4], [1, 3], [0, 5]]
+    """
+    if isinstance(cv, Number):
+        n_folds = check_count("cv", cv, least=2)
+        if n_folds > len(Y):
+            raise ValueError(f"cv must be at most the number of rows, n_samples={len(Y)}; got {n_folds}.")
+        splitter = MultilabelStratifiedKFold(n_folds, random_state=rng.randint(MAX_SEED))
+    else:
+        splitter = check_cv(cv)
+    splits = [(np.arange(len(Y))[train], np.arange(len(Y))[test]) for train, test in splitter.split(X, Y)]
+    tested = np.concatenate([test for _, test in splits])
+    if not np.array_equal(np.sort(tested), np.arange(len(Y))):
+        raise ValueError("cv must test each row exactly once, as KFold does; some rows are tested never or repeatedly.")
+    return splits
 
 
 def _best_smoothing(view: Distribution, Y: np.ndarray, rows: np.ndarray) -> float:

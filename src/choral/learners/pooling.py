@@ -13,8 +13,8 @@ The exponents are those by which the distributions of rows that the models were 
 where g is what a prediction is worth under the binomial losses of all k together. That is proper: it is best in
 expectation for the true distribution, since g is the inner product of indicators of what a label set says about each
 set of k labels. For k = K it is the Brier score of label sets, for k = 1 that of each label. Likelihood instead cares
-most for rows whose label set nobody could foresee. In the end other exponents take their place, most often the
-same times a factor, where decisions for left-out rows are better by them.
+most for rows whose label set nobody could foresee. In the end other exponents, most often the same ones times a
+factor, take their place if decisions for left-out rows are better by them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,17 +28,16 @@ from choral.decisions import LabelDistribution
 from choral.decisions.label_weights import distinct_rows
 from choral.decisions.support import row_blocks
 from choral.decisions.words import count_differences, pack_words
-from choral.learners.candidates import UNCERTAIN_LABELS, Candidates
-from choral.learners.evidence import Evidence
+from choral.learners.evidence import UNCERTAIN_LABELS, Candidates, Evidence
 from choral.measures import BinomialMeasure
 
-MOST_CANDIDATES = 64  # of each row, the best: exponents that are right for these are not for many more
-NEGLIGIBLE = 1e-6  # of the probability of the best candidate
-LARGEST_EXPONENT = 4.0
+MAX_CANDIDATES_PER_ROW = 64  # the best ones; exponents learned from so many are not right for many more
+NEGLIGIBLE = 1e-6  # a candidate counts if its probability exceeds this share of the best one's
+MAX_EXPONENT = 4.0
 SHARPNESSES = (1.0, 1.5, 2.25, 3.5)
 JUDGED_LOSSES = 5  # values of k, from Hamming to subset 0/1, by which decisions are judged
-SMALLEST_LOSS = 1e-12  # where nothing is wrong
-PULL = 0.1  # towards equal exponents, in rows: nothing but where models say the same
+SMALLEST_LOSS = 1e-12  # divisor where no decision is ever wrong
+PULL = 0.1  # weight of the squared distance from equal exponents; beside many rows it only decides between equals
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +49,7 @@ class Pool:
     seen : ndarray of shape (n_seen, n_labels)
     exponents : ndarray of shape (n_models,)
     score : float
-        Of training rows by models that were not fitted on them, with exponents that are best by it; 1 at most.
+        The best mean score S of training rows, by models that were not fitted on them; at most 1.
     """
 
     seen: np.ndarray
@@ -64,7 +63,7 @@ class Pool:
             parts = [one[block] for one in evidence]
             candidates = Candidates(self.seen, _mean_log_odds(parts, self.exponents))
             scores = sum(b * one.scores(candidates) for b, one in zip(self.exponents, parts, strict=True) if b)
-            picked, logs = _best(np.where(candidates.is_open, scores, -np.inf), MOST_CANDIDATES)
+            picked, logs = _best(np.where(candidates.is_open, scores, -np.inf), MAX_CANDIDATES_PER_ROW)
             shares = np.exp(logs - logs.max(axis=1, keepdims=True))
             kept = shares > NEGLIGIBLE
             rows.append(block.start + np.nonzero(kept)[0])
@@ -99,7 +98,7 @@ def _judge(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> "_J
         parts = [one[rows[block]] for one in evidence]
         candidates = Candidates(seen, _mean_log_odds(parts, start), own[rows[block]])
         scores = np.stack([one.scores(candidates) for one in parts], axis=-1)
-        picked, logs = _best(np.where(candidates.is_open, scores @ start, -np.inf), MOST_CANDIDATES)
+        picked, logs = _best(np.where(candidates.is_open, scores @ start, -np.inf), MAX_CANDIDATES_PER_ROW)
         chosen = np.take_along_axis(scores, picked[..., np.newaxis], axis=1)
         features.append(chosen - chosen.max(axis=1, keepdims=True))  # the constant of a row does not count
         is_open.append(np.isfinite(logs))
@@ -120,7 +119,7 @@ class _Judged:
         Which of them count: a row may have fewer candidates than there are places.
     Y : ndarray of shape (n_rows, n_labels)
     start : ndarray of shape (n_models,)
-        Equal exponents, or 0 for what says nothing of a row.
+        Equal exponents, but 0 for a model that says the same of all rows.
     """
 
     def __init__(self, features: np.ndarray, words: np.ndarray, is_open: np.ndarray, Y: np.ndarray, start: np.ndarray):
@@ -148,16 +147,16 @@ class _Judged:
             gradient, pull = np.einsum("nc,ncm->m", by_logs, self.features), exponents - self.start
             return -score + PULL * (pull @ pull), -gradient + 2 * PULL * pull
 
-        bounds = [(0, LARGEST_EXPONENT)] * len(self.start)
+        bounds = [(0, MAX_EXPONENT)] * len(self.start)
         found = minimize(negative_score, self.start, jac=True, method="L-BFGS-B", bounds=bounds)
         return found.x, -found.fun / len(to_truth)
 
     def best_for_decisions(self, exponents: np.ndarray) -> np.ndarray:
-        """These exponents, or larger ones, or equal ones, or one model alone, where decisions are better by them.
+        """These exponents, or larger ones, or equal ones, or one model alone, if decisions are better by them.
 
-        Candidates are few beside all label sets, so that the best score may come from spreading what is not known over
-        label sets that are all wrong; decisions suffer. The first are taken whose mean loss is within one standard
-        error of the least, each of some binomial losses counting in units of its own size.
+        Candidates are few among all label sets. So the best score may come from spreading what is not known over
+        label sets that are all wrong, and decisions suffer. We take the first choice whose mean loss is within one
+        standard error of the least. Each of some binomial losses is divided by its mean, so that all count alike.
         """
         alone = np.eye(len(self.start))[self.start > 0]
         choices = [*(sharpness * exponents for sharpness in SHARPNESSES), self.start, *alone]
@@ -182,7 +181,7 @@ class _Judged:
 
 
 def _expected(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """For each candidate the mean of its values beside all others, of shape (n_rows, n_candidates)."""
+    """For each candidate, the mean of its values with all candidates, of shape (n_rows, n_candidates)."""
     return np.matmul(values, shares[..., np.newaxis].astype(np.float32))[..., 0]
 
 
@@ -200,15 +199,15 @@ def mean_worth(n_labels: int) -> np.ndarray:
     return (n_labels - wrong) / (n_labels * (wrong + 1))
 
 
-def _best(scores: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+def _best(scores: np.ndarray, n_best: int) -> tuple[np.ndarray, np.ndarray]:
     """Places and values of the largest scores in each row."""
-    most = min(most, scores.shape[1])
-    picked = np.argpartition(-scores, most - 1, axis=1)[:, :most]
+    n_best = min(n_best, scores.shape[1])
+    picked = np.argpartition(-scores, n_best - 1, axis=1)[:, :n_best]
     return picked, np.take_along_axis(scores, picked, axis=1)
 
 
 def _mean_log_odds(evidence: Sequence[Evidence], exponents: np.ndarray) -> np.ndarray:
-    """Log odds of each label: of those models that know them, by their exponents, or alike if these are all 0."""
+    """The mean log odds of each label over the models that know them, weighted by exponents unless these are all 0."""
     knowing = [number for number, one in enumerate(evidence) if one.log_odds is not None]
     weights = exponents[knowing] if exponents[knowing].any() else None
     return np.average([evidence[number].log_odds for number in knowing], axis=0, weights=weights)

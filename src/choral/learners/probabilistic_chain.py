@@ -1,22 +1,27 @@
 """Probabilistic classifier chains: the joint distribution of the labels by the product rule."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples
 
+from choral._typing import Features, LabelMatrix, RandomState
 from choral._validation import check_count
 from choral.decisions import LabelDistribution
+from choral.decisions.base import AnyMeasure
 from choral.decisions.label_weights import distinct_rows
-from choral.learners.base import append_labels, positive_share
-from choral.learners.classifier_chain import ClassifierChain
+from choral.learners.base import positive_share
+from choral.learners.classifier_chain import ClassifierChain, append_labels, split_link
+from choral.learners.joint import JointClassifier
 
 EXACT_LABELS = 10  # with "auto": 2^10 label sets, no more
 BLOCK_ENTRIES = 1 << 22  # features and labels of all paths that are followed at a time
 
 
-class ProbabilisticClassifierChain(ClassifierChain):
+class ProbabilisticClassifierChain(JointClassifier, ClassifierChain):
     r"""A chain whose joint distribution is taken at its word (Dembczyński, Cheng and Hüllermeier 2010).
 
     .. math:: p(y \mid x) = \prod_i p(y_i \mid x, y_1, \dots, y_{i-1})
@@ -24,13 +29,15 @@ class ProbabilisticClassifierChain(ClassifierChain):
     Parameters
     ----------
     estimator : classifier, optional
-        With probabilities; `PrunedTreeClassifier` unless given.
+        With probabilities; `PrunedTreeClassifier` unless given. It gets features and labels as in `ClassifierChain`.
     order : sequence of int, "random" or None
-        In which order the labels are predicted; as they come unless given.
+        The order in which labels are predicted: that of the columns of Y unless given.
     inference : {"auto", "exact", "beam", "sampling"}
         Which label sets of a row are followed: all that have a probability, the ``width`` most probable beginnings at
         each label, or ``width`` label sets drawn from the distribution. Auto is exact up to 10 labels and draws beyond.
     width : int
+    measure : Measure or RelevanceMeasure, optional
+        The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
         Labels fitted at a time, as in joblib.
     random_state : int, RandomState or None
@@ -49,20 +56,22 @@ class ProbabilisticClassifierChain(ClassifierChain):
         self,
         estimator: Any = None,
         *,
-        order: Any = None,
+        order: Sequence[int] | Literal["random"] | None = None,
         inference: Literal["auto", "exact", "beam", "sampling"] = "auto",
         width: int = 100,
+        measure: AnyMeasure | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.estimator = estimator
         self.order = order
         self.inference = inference
         self.width = width
+        self.measure = measure
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any) -> "ProbabilisticClassifierChain":
+    def fit(self, X: Features, Y: LabelMatrix) -> "ProbabilisticClassifierChain":
         """Fit the classifiers, each with the true labels before it."""
         X, Y = self._check_training(X, Y)
         check_count("width", self.width)
@@ -72,15 +81,7 @@ class ProbabilisticClassifierChain(ClassifierChain):
         self._fit_chain(X, Y)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable label set of each row: the best prediction for the subset 0/1 loss."""
-        return self.predict_distribution(X).mode()
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each label, of shape (n_samples, n_labels)."""
-        return self.predict_distribution(X).marginals()
-
-    def predict_distribution(self, X: Any) -> LabelDistribution:
+    def predict_distribution(self, X: Features) -> LabelDistribution:
         """The joint distribution of the labels of each row."""
         X = self._check_features(X)
         kind = self.inference
@@ -91,31 +92,35 @@ class ProbabilisticClassifierChain(ClassifierChain):
         rows, labels, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
         in_order = np.empty_like(labels)
         in_order[:, self.order_] = labels
-        return _distribution(X.shape[0], rows, in_order, weights)
+        return _distribution(_num_samples(X), rows, in_order, weights)
 
     def _blocks(self, X: Any, kind: str) -> list[np.ndarray]:
         """Rows taken at a time: each path of a row is a copy of its features."""
+        n_rows = _num_samples(X)
         paths = min(2**self.n_labels_, BLOCK_ENTRIES if kind == "exact" else self.width)
-        entries = X.nnz // X.shape[0] if sp.issparse(X) else X.shape[1]
+        entries = X.nnz // n_rows if sp.issparse(X) else getattr(self, "n_features_in_", 1)
         step = max(1, BLOCK_ENTRIES // (paths * (entries + self.n_labels_)))
-        return [np.arange(first, min(first + step, X.shape[0])) for first in range(0, X.shape[0], step)]
+        return [np.arange(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
 
     def _follow(
-        self, X: Any, rows: np.ndarray, kind: str, rng: np.random.RandomState
+        self, X: Any, block: np.ndarray, kind: str, rng: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Paths along the chain: their rows, labels, and weights, be they probabilities or how often each is drawn."""
-        weights = np.full(rows.size, float(self.width) if kind == "sampling" else 1.0)
-        labels = np.zeros((rows.size, 0), dtype=np.uint8)
+        weights = np.full(block.size, float(self.width) if kind == "sampling" else 1.0)
+        places, labels = np.arange(block.size), np.zeros((block.size, 0), dtype=np.uint8)
+        of_block = _safe_indexing(X, block)
         for model in self.estimators_:
-            share = positive_share(model, append_labels(X[rows], labels))
+            last, features = split_link(model, of_block)
+            fed = append_labels(_safe_indexing(features, places), labels, self.order_[: labels.shape[1]])
+            share = positive_share(last, fed)
             # Of several draws that are alike so far, a binomial number goes on with the label.
             ones = rng.binomial(weights.astype(np.int64), share) if kind == "sampling" else weights * share
-            rows, weights = np.tile(rows, 2), np.concatenate([weights - ones, ones])
+            places, weights = np.tile(places, 2), np.concatenate([weights - ones, ones])
             value = np.repeat(np.array([0, 1], dtype=np.uint8), share.size)[:, np.newaxis]
             labels = np.hstack([np.tile(labels, (2, 1)), value])
-            kept = _heaviest(rows, weights, self.width) if kind == "beam" else np.flatnonzero(weights)
-            rows, weights, labels = rows[kept], weights[kept], labels[kept]
-        return rows, labels, weights
+            kept = _heaviest(places, weights, self.width) if kind == "beam" else np.flatnonzero(weights)
+            places, weights, labels = places[kept], weights[kept], labels[kept]
+        return block[places], labels, weights
 
 
 def _heaviest(rows: np.ndarray, weights: np.ndarray, most: int) -> np.ndarray:

@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from choral._typing import Features, RandomState, RowWeights
 from choral._validation import check_count
-from choral.learners.gain_ratio import GainRatioGrower
-from choral.learners.growing import check_confidence, columns_to_grow_on, growing_options, pruned, rows_that_count
-from choral.learners.tree_arrays import TreeArrays
+from choral.trees import GainRatioGrower, TreeArrays, check_confidence, prune_tree, to_tree_features
+
+ROUNDING = 1e-6  # of sums of weights
 
 
 class PrunedTreeClassifier(ClassifierMixin, BaseEstimator):
@@ -64,7 +65,7 @@ class PrunedTreeClassifier(ClassifierMixin, BaseEstimator):
         min_samples_leaf: int = 2,
         confidence: float | None = 0.25,
         raising: bool = True,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.criterion = criterion
         self.min_samples_leaf = min_samples_leaf
@@ -72,7 +73,7 @@ class PrunedTreeClassifier(ClassifierMixin, BaseEstimator):
         self.raising = raising
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PrunedTreeClassifier":
+    def fit(self, X: Features, y: Any, sample_weight: RowWeights | None = None) -> "PrunedTreeClassifier":
         """Grow a tree and prune it."""
         check_confidence(self.confidence)
         if self.criterion not in ("entropy", "gain_ratio"):
@@ -81,21 +82,21 @@ class PrunedTreeClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, accept_sparse="csc")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        X, codes, weights = rows_that_count(sample_weight, X, codes)
-        X = columns_to_grow_on(X)
+        X, codes, weights = _rows_with_weight(sample_weight, X, codes)
+        X = to_tree_features(X)
         options: dict[str, Any] = {"confidence": self.confidence, "raising": self.raising}
         if self.criterion == "gain_ratio":
             grown = self._grow_by_gain_ratio(X, codes, weights, least)
         else:
             grown = self._grow_by_gain(X, codes, weights, least)
             options["least_side"] = least  # what the gain ratio takes into account while it grows
-        self.tree_, values = pruned(grown, X, codes[:, np.newaxis], weights, **options)
+        self.tree_, values = prune_tree(grown, X, codes[:, np.newaxis], weights, **options)
         self.values_ = np.zeros((len(values), self.classes_.size))  # the last classes may have no weight
         self.values_[:, : values.shape[2]] = values[:, 0]
         return self
 
     def _grow_by_gain(self, X: Any, codes: np.ndarray, weights: np.ndarray, least: int) -> Any:
-        options: dict[str, Any] = growing_options(least, weights)
+        options: dict[str, Any] = _growing_options(least, weights)
         grower = DecisionTreeClassifier(criterion="entropy", random_state=self.random_state, **options)
         return grower.fit(X, codes, sample_weight=weights).tree_
 
@@ -110,13 +111,13 @@ class PrunedTreeClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return int(np.count_nonzero(self.tree_.is_leaf))
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Features) -> np.ndarray:
         """The share of each class among the training rows of the leaf, of shape (n_samples, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", reset=False)
         return self.values_[self.tree_.apply(X)]
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> np.ndarray:
         """The most frequent class in the leaf of each row, the first of several."""
         most_frequent = self.predict_proba(X).argmax(axis=1)
         return self.classes_[most_frequent]
@@ -125,3 +126,24 @@ class PrunedTreeClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _rows_with_weight(
+    sample_weight: RowWeights | None, X: Any, codes: np.ndarray
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The rows whose weight is not 0, their classes and their weights; the weights are 1 unless given."""
+    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    if not weights.any():  # later versions of scikit-learn refuse it too
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    if weights.all():
+        return X, codes, weights
+    rows = np.flatnonzero(weights)
+    return X[rows], codes[rows], weights[rows]
+
+
+def _growing_options(min_samples_leaf: int, weights: np.ndarray) -> dict[str, Any]:
+    """Options with which scikit-learn's trees count the rows of a leaf by weight: a row of weight 2 counts as two."""
+    share = min_samples_leaf * (1 - ROUNDING) / weights.sum()
+    if share <= 0.5:
+        return {"min_weight_fraction_leaf": share}
+    return {"min_samples_split": weights.size + 1}  # too few rows for two leaves

@@ -6,24 +6,27 @@ from typing import Any, Literal
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
+from choral._typing import Features, LabelMatrix, RandomState
 from choral._validation import check_count
-from choral.learners.base import MultiLabelClassifier, seeded_clones
+from choral.learners.base import MetaClassifier, seeded_clones
 from choral.learners.label_powerset import LabelPowerset
 
 
-class RandomKLabelsets(MultiLabelClassifier):
+class RandomKLabelsets(MetaClassifier):
     """Label powersets on random sets of k labels; the votes cast on a label decide it (Tsoumakas et al. 2011).
 
     Parameters
     ----------
     estimator : classifier, optional
-        The base classifier of the label powersets; `PrunedTreeClassifier` unless given.
+        The base classifier of the label powersets; `PrunedTreeClassifier` unless given. It gets the features as they
+        come, frames included.
     k : int
-        Labels in a set; at most as many as there are.
+        Labels in a set; all labels where there are fewer.
     m : int, optional
-        The number of sets: twice the number of labels unless given (but no more than there are), or as many as
-        it takes where they are disjoint. Sets are different as long as there are enough.
+        The number of sets. Unless given: twice the number of labels, or all sets of k labels if these are fewer; with
+        ``disjoint``, as many as it takes. No set is drawn twice unless m exceeds the number of sets there are.
     disjoint : bool
         Whether to part the labels into sets (RAkELd) instead of drawing sets that may overlap (RAkELo).
     vote : {"majority", "any"}
@@ -57,7 +60,7 @@ class RandomKLabelsets(MultiLabelClassifier):
         disjoint: bool = False,
         vote: Literal["majority", "any"] = "majority",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.estimator = estimator
         self.k = k
@@ -67,7 +70,7 @@ class RandomKLabelsets(MultiLabelClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, Y: Any) -> "RandomKLabelsets":
+    def fit(self, X: Features, Y: LabelMatrix) -> "RandomKLabelsets":
         """Fit a label powerset on each set of labels."""
         X, Y = self._check_training(X, Y)
         if self.vote not in ("majority", "any"):
@@ -100,21 +103,21 @@ class RandomKLabelsets(MultiLabelClassifier):
         """How many sets of k labels to draw."""
         return min(2 * self.n_labels_, comb(self.n_labels_, k)) if self.m is None else check_count("m", self.m)
 
-    def _votes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _votes(self, X: Features) -> tuple[np.ndarray, np.ndarray]:
         """Votes for each label of each row, and how many are cast on each label."""
-        votes = np.zeros((X.shape[0], self.n_labels_))
+        votes = np.zeros((_num_samples(X), self.n_labels_))
         cast = np.zeros(self.n_labels_)
         for model, labels in zip(self.estimators_, self.label_subsets_, strict=True):
             votes[:, labels] += model.predict(X)
             cast[labels] += 1
         return votes, cast
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> np.ndarray:
         """The labels that have the votes, of shape (n_samples, n_labels)."""
         votes, cast = self._votes(self._check_features(X))
-        return (votes > (0 if self.vote == "any" else cast / 2)).astype(np.uint8)
+        return self._to_target(votes > (0 if self.vote == "any" else cast / 2))
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Features) -> np.ndarray:
         """The share of the votes cast on each label, of shape (n_samples, n_labels); 0 where none are."""
         votes, cast = self._votes(self._check_features(X))
         return votes / np.maximum(cast, 1)

@@ -1,5 +1,6 @@
 """Several models of labels and label sets, pooled into one joint distribution."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,17 +8,54 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.metaestimators import _BaseComposition
 
+from choral._typing import CrossValidation, IntArray, RandomState
 from choral.decisions import IndependentLabels, LabelDistribution
-from choral.decisions.base import Distribution
-from choral.learners.base import seeded_clones
+from choral.decisions.base import AnyMeasure, Distribution
+from choral.learners.base import MetaClassifier, seeded_clones
 from choral.learners.expected_loss import ExpectedLossClassifier
-from choral.learners.inner_folds import inner_folds
-from choral.learners.pooled import PooledJoint
+from choral.learners.pooled import PooledJoint, Splits, inner_splits
 
 
-class StackedJoint(PooledJoint):
+class BaseStack(PooledJoint):
+    """Parent of learners that pool other learners."""
+
+    cv: CrossValidation
+    n_jobs: int | None
+    estimators_: list[tuple[str, Any]]
+
+    @abstractmethod
+    def _members(self, X: Any, splits: Splits) -> Sequence[tuple[str, Any]]:
+        """The learners to pool, by name."""
+
+    def fit_views(self, X: Any, Y: np.ndarray) -> list[Distribution]:
+        """Fit all members; what they say of rows that they were not fitted on."""
+        rng = check_random_state(self.random_state)
+        splits = inner_splits(self.cv, X, Y, rng)
+        self.estimators_ = []
+        found: list[Distribution] = []
+        for name, learner in self._members(X, splits):
+            (member,) = seeded_clones(learner, 1, None if self.random_state is None else rng)
+            if isinstance(member, PooledJoint):
+                found += member.fit_views(*member._check_training(X, Y))
+            else:
+                member, view = _cross_validate(ExpectedLossClassifier(member), X, Y, splits, self.n_jobs)
+                found.append(view)
+            self.estimators_.append((name, member))
+        return found
+
+    def views(self, X: Any) -> list[Distribution]:
+        """What the members say."""
+        found: list[Distribution] = []
+        for _, member in self.estimators_:
+            is_pooled = isinstance(member, PooledJoint)
+            found += member.views(member._check_features(X)) if is_pooled else [member.predict_distribution(X)]
+        return found
+
+
+class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
     """Several learners, pooled into one joint distribution by what each says of rows that it was not fitted on.
 
     What they say of a label set is multiplied, each to the power of an exponent that is learned for all losses of the
@@ -25,11 +63,15 @@ class StackedJoint(PooledJoint):
 
     Parameters
     ----------
-    estimators : sequence of (name, learner)
-        Learners of choral or scikit-learn, as in `ExpectedLossClassifier`. `JointForest` and `LogisticJoint` are asked
-        for what they say of rows left out anyway; others are fitted in an inner cross-validation as well.
-    cv : int
-        Its folds.
+    estimators : list of (name, learner)
+        Learners of choral or scikit-learn, as in `ExpectedLossClassifier`; each gets the features as they come, frames
+        included. `JointForest` and `LogisticJoint` know what they say of rows that they were not fitted on. Others
+        are fitted in an inner cross-validation, too. Parameters are set as ``name__parameter``; a learner set to
+        ``"drop"`` is left out.
+    cv : int, splitter or iterable of (train, test)
+        The inner cross-validation, in which each row is tested once. A number of folds is stratified by labels.
+    measure : Measure or RelevanceMeasure, optional
+        The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
         Fits at a time, as in joblib.
     random_state : int, RandomState or None
@@ -47,73 +89,64 @@ class StackedJoint(PooledJoint):
     >>> model = StackedJoint([("together", JointForest(50)), ("apart", BinaryRelevance())], random_state=0)
     >>> model.fit(X, Y).predict([[0.2], [2.9]])
     array([[0, 1],
-           [1, 0]], dtype=uint8)
+           [1, 0]])
     """
-
-    estimators_: list[tuple[str, Any]]
 
     def __init__(
         self,
         estimators: Sequence[tuple[str, Any]],
         *,
-        cv: int = 4,
+        cv: CrossValidation = 4,
+        measure: AnyMeasure | None = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.estimators = estimators
         self.cv = cv
+        self.measure = measure
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _members(self, X: Any) -> Sequence[tuple[str, Any]]:
-        """The learners to pool."""
-        if not self.estimators:
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters; with ``deep``, also the learners by name and theirs as ``name__parameter``."""
+        return self._get_params("estimators", deep=deep)
+
+    def set_params(self, **params: Any) -> "StackedJoint":
+        """Set parameters, learners by name, and theirs as ``name__parameter``."""
+        return self._set_params("estimators", **params)
+
+    def _members(self, X: Any, splits: Splits) -> Sequence[tuple[str, Any]]:
+        kept = [(name, learner) for name, learner in self.estimators if not _is_dropped(learner)]
+        if not kept:
             raise ValueError("estimators must hold at least one pair of a name and a learner; got none.")
-        return self.estimators
+        self._validate_names([name for name, _ in self.estimators])
+        return kept
 
-    def fit_views(self, X: Any, Y: np.ndarray) -> list[Distribution]:
-        """Fit all members; what they say of rows that they were not fitted on."""
-        rng = check_random_state(self.random_state)
-        folds = inner_folds(len(Y), self.cv, rng)
-        self.estimators_ = []
-        found: list[Distribution] = []
-        for name, learner in self._members(X):
-            (member,) = seeded_clones(learner, 1, None if self.random_state is None else rng)
-            if isinstance(member, PooledJoint):
-                found += member.fit_views(X, Y)
-            else:
-                member, view = _cross_validated(ExpectedLossClassifier(member), X, Y, folds, self.n_jobs)
-                found.append(view)
-            self.estimators_.append((name, member))
-        return found
-
-    def views(self, X: Any) -> list[Distribution]:
-        """What the members say."""
-        found: list[Distribution] = []
-        for _, member in self.estimators_:
-            found += member.views(X) if isinstance(member, PooledJoint) else [member.predict_distribution(X)]
-        return found
+    def _inner_estimators(self) -> list[Any]:
+        return [learner for _, learner in self.estimators if not _is_dropped(learner)]
 
 
-def _cross_validated(
-    learner: ExpectedLossClassifier, X: Any, Y: np.ndarray, folds: np.ndarray, n_jobs: int | None
+def _is_dropped(learner: Any) -> bool:
+    return isinstance(learner, str) and learner == "drop"
+
+
+def _cross_validate(
+    learner: ExpectedLossClassifier, X: Any, Y: np.ndarray, splits: Splits, n_jobs: int | None
 ) -> tuple[ExpectedLossClassifier, Distribution]:
-    """The learner fitted on all rows, and what it says of each fold when fitted on the others."""
+    """The learner fitted on all rows, and what it says of the test rows of each split when fitted on the others."""
     fitted, *parts = Parallel(n_jobs=n_jobs)(
-        delayed(_fit)(clone(learner), X, Y, folds == fold) for fold in range(-1, int(folds.max()) + 1)
+        [delayed(clone(learner).fit)(X, Y)]
+        + [delayed(_fit_and_predict)(clone(learner), X, Y, train, test) for train, test in splits]
     )
-    return fitted, _joined(parts, folds)
+    return fitted, _concatenate(parts, np.argsort(np.concatenate([test for _, test in splits])))
 
 
-def _fit(learner: Any, X: Any, Y: np.ndarray, left_out: np.ndarray) -> Any:
-    """What a learner says of the rows left out; itself, where none is."""
-    learner.fit(X[~left_out], Y[~left_out])
-    return learner.predict_distribution(X[left_out]) if left_out.any() else learner
+def _fit_and_predict(learner: Any, X: Any, Y: np.ndarray, train: IntArray, test: IntArray) -> Distribution:
+    return learner.fit(_safe_indexing(X, train), Y[train]).predict_distribution(_safe_indexing(X, test))
 
 
-def _joined(parts: list[Distribution], folds: np.ndarray) -> Distribution:
-    """The distributions of all folds as one, rows in their order."""
-    order = np.argsort(np.argsort(folds, kind="stable"), kind="stable")
+def _concatenate(parts: list[Distribution], order: IntArray) -> Distribution:
+    """The distributions of all parts as one, with rows in this order."""
     if all(isinstance(part, IndependentLabels) for part in parts):
         return IndependentLabels(np.concatenate([part.marginals() for part in parts])[order])
     joints = [sp.coo_array(part.weights) for part in parts]  # type: ignore[attr-defined]

@@ -54,7 +54,7 @@ class Boomer(MultiLabelClassifier):
     def predict(self, X: Features) -> LabelArray:
         """The labels it predicts, of shape (n_samples, n_labels)."""
         labels = self.estimator_.predict(self._features(self._check_features(X)))
-        return np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels).astype(np.uint8)
+        return self._to_target(np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels))
 
     def _features(self, X: Any) -> Any:
         return self.features_.transform(X).astype(np.float32)  # as it computes

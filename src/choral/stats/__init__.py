@@ -1,4 +1,4 @@
-"""Statistics: the paired bootstrap of losses, tests of significance, and descriptions of data sets.
+"""Statistics: the paired bootstrap of losses, tests of significance, stratified folds, and what data sets are like.
 
 Descriptions say, above all, how much labels depend on each other.
 """
@@ -8,11 +8,13 @@ from choral.stats.conditional import ConditionalDependence, conditional_dependen
 from choral.stats.describe import Description, describe
 from choral.stats.rank_tests import RankComparison, compare_ranks, rank_losses
 from choral.stats.significance import Significance, corrected_resampled_t, holm
+from choral.stats.stratified_folds import MultilabelStratifiedKFold
 
 __all__ = [
     "Band",
     "ConditionalDependence",
     "Description",
+    "MultilabelStratifiedKFold",
     "RankComparison",
     "Significance",
     "WeightedLosses",

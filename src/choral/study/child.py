@@ -21,6 +21,7 @@ from sklearn.base import clone
 
 from choral.decisions import bayes_curve
 from choral.decisions.base import Distribution
+from choral.learners import predict_distribution
 from choral.profiles import ErrorProfile
 from choral.scores import harden, stack_proba
 from choral.study.cells import Outcome, Task
@@ -57,7 +58,7 @@ def _predict(task: Task, X: Any, Y: np.ndarray) -> np.ndarray:
     model.fit(X[train], Y[train])
     n_rows, n_labels = int(task.test.sum()), Y.shape[1]
     if task.parameters:
-        distribution = model.predict_distribution(X[task.test])
+        distribution = predict_distribution(model, X[task.test])
         if not isinstance(distribution, Distribution):
             kind = type(distribution).__name__
             raise TypeError(f"predict_distribution must return a LabelDistribution or IndependentLabels; got {kind}.")

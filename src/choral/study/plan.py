@@ -13,6 +13,7 @@ from choral._typing import Features, LabelMatrix
 from choral._validation import check_count, check_matrix, check_vector
 from choral.datasets import Dataset
 from choral.learners.base import is_seed
+from choral.learners.joint import has_distribution
 from choral.measures.families import FAMILIES, get_family
 from choral.scores import check_threshold
 from choral.study.results import Results
@@ -199,7 +200,7 @@ class Plan:
 
     def _check_each_loss(self) -> None:
         for learner in (learner for learner in self.learners if learner.each_loss):
-            if not hasattr(learner.estimator, "predict_distribution"):
+            if not has_distribution(learner.estimator):
                 raise ValueError(f"{learner.name} has no predict_distribution, which each_loss needs.")
             if self.predictions == "soft":
                 raise ValueError(

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from choral._validation import check_array, check_count
+from choral.stats import MultilabelStratifiedKFold
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Split:
     repeats : int
         How often all of it is done, each time shuffled anew.
     stratify : bool
-        Whether each fold gets its share of every label (`stratified_folds`), rare ones first, rather than plain chance.
+        Whether each fold gets its share of every label, rare ones first (`choral.stats.MultilabelStratifiedKFold`),
+        rather than plain chance.
     seed : int
         Of the shuffling.
     """
@@ -41,8 +43,9 @@ class Split:
         """The fold in which each row is tested, of shape (repeats, n_rows)."""
         if self.folds > len(Y):
             raise ValueError(f"folds must be at most the number of rows, {len(Y)}; got {self.folds}.")
-        make = stratified_folds if self.stratify else shuffled_folds
-        return np.array([make(Y, self.folds, self.seed + repeat) for repeat in range(self.repeats)])
+        if self.stratify:
+            return MultilabelStratifiedKFold(self.folds, repeats=self.repeats, random_state=self.seed).fold_numbers(Y)
+        return np.array([shuffled_folds(Y, self.folds, self.seed + repeat) for repeat in range(self.repeats)])
 
 
 def shuffled_folds(Y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
@@ -51,60 +54,6 @@ def shuffled_folds(Y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
     for fold, (_, test) in enumerate(KFold(n_folds, shuffle=True, random_state=seed).split(Y)):
         numbers[test] = fold
     return numbers
-
-
-def stratified_folds(Y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
-    """Iterative stratification (Sechidis, Tsoumakas and Vlahavas 2011): the rarest label is dealt out first.
-
-    Rows with the label that fewest of the rows left have go, one by one, to the fold that lacks most of that label; of
-    equal ones to the fold that lacks most rows. Rows without labels fill up the folds. Own code: scikit-learn has none
-    for several labels, and a page of code is not worth a dependency.
-
-    Parameters
-    ----------
-    Y : ndarray of shape (n_rows, n_labels)
-    n_folds : int
-    seed : int
-        Decides between equals.
-
-    Returns
-    -------
-    numbers : ndarray of shape (n_rows,)
-
-    Examples
-    --------
-    >>> Y = np.array([[1, 0], [1, 0], [1, 1], [1, 1], [0, 0], [0, 0]])
-    >>> numbers = stratified_folds(Y, 2, seed=0)
-    >>> [Y[numbers == fold].sum(axis=0).tolist() for fold in (0, 1)]
-    [[2, 1], [2, 1]]
-    """
-    rng = np.random.default_rng(seed)
-    labels = np.asarray(Y, dtype=bool)
-    wanted_rows = np.full(n_folds, len(labels) / n_folds)
-    wanted_labels = np.tile(labels.sum(axis=0) / n_folds, (n_folds, 1))
-    numbers = np.full(len(labels), -1)
-    order = rng.permutation(len(labels))
-    left = labels.sum(axis=0)
-    while left.any():
-        label = int(np.where(left > 0, left, len(labels) + 1).argmin())
-        for row in order[(numbers[order] < 0) & labels[order, label]]:
-            fold = _neediest(wanted_labels[:, label], wanted_rows, rng)
-            numbers[row] = fold
-            wanted_rows[fold] -= 1
-            wanted_labels[fold, labels[row]] -= 1
-            left -= labels[row]
-    for row in order[numbers[order] < 0]:
-        fold = _neediest(wanted_rows, wanted_rows, rng)
-        numbers[row] = fold
-        wanted_rows[fold] -= 1
-    return numbers
-
-
-def _neediest(wanted: np.ndarray, wanted_rows: np.ndarray, rng: np.random.Generator) -> int:
-    """The fold that lacks most; of equal ones, the one that lacks most rows; of equal ones, any."""
-    most = np.flatnonzero(wanted == wanted.max())
-    most = most[wanted_rows[most] == wanted_rows[most].max()]
-    return int(most[0] if most.size == 1 else rng.choice(most))
 
 
 def check_folds(folds: Any) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""A decision tree as a few arrays: grown by scikit-learn, pruned here, walked here.
+"""A decision tree as a few arrays: grown by scikit-learn or by the gain ratio, then pruned and walked here.
 
-scikit-learn's own tree cannot be pruned by C4.5's rules, which also lift a subtree into its parent's place. Its arrays
-can. Nodes are numbered so that children come after their parent. As in scikit-learn, features are compared in single
-precision.
+C4.5's pruning may put a subtree in the place of its parent. scikit-learn's own tree does not allow that, but a copy of
+its arrays does. Nodes are numbered so that children come after their parent. As in scikit-learn, features are compared
+in single precision.
 """
 
 from typing import Any, NamedTuple
@@ -28,10 +28,10 @@ class TreeArrays(NamedTuple):
 
     def apply(self, X: Any) -> np.ndarray:
         """The leaf of each row of a dense or sparse matrix."""
-        columns = Columns(X, self)
+        columns = SplitColumns(X, self)
         return self.descend(columns, np.zeros(X.shape[0], dtype=np.intp), np.arange(X.shape[0]))
 
-    def descend(self, columns: "Columns", nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def descend(self, columns: "SplitColumns", nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The leaf that each row reaches from its node."""
         nodes = nodes.copy()
         moving = np.flatnonzero(~self.is_leaf[nodes])
@@ -41,7 +41,7 @@ class TreeArrays(NamedTuple):
             moving = moving[self.left[reached] != LEAF]
         return nodes
 
-    def step(self, columns: "Columns", nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def step(self, columns: "SplitColumns", nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The child to which each row goes from its node."""
         goes_left = columns.values(rows, self.feature[nodes]) <= self.threshold[nodes]
         return np.where(goes_left, self.left[nodes], self.right[nodes])
@@ -62,8 +62,8 @@ class TreeArrays(NamedTuple):
         return TreeArrays(left, right, self.feature[nodes], self.threshold[nodes]), nodes
 
 
-class Columns:
-    """The columns of a matrix that a tree looks at, dense and in single precision."""
+class SplitColumns:
+    """The columns of a matrix that a tree splits by, dense and in single precision."""
 
     def __init__(self, X: Any, tree: TreeArrays):
         features = np.unique(tree.feature[~tree.is_leaf])
@@ -74,5 +74,18 @@ class Columns:
         self._place[features] = np.arange(features.size)
 
     def values(self, rows: np.ndarray, features: Any) -> np.ndarray:
-        """One value a row, each of its own feature, or all of the same one."""
+        """One value for each row: of the feature given for this row, or of one feature given for all rows."""
         return self._values[rows, self._place[features]]
+
+
+def to_tree_features(X: Any) -> Any:
+    """Features in the form in which trees are grown; the caller's matrix is not changed.
+
+    scikit-learn's trees take sparse columns with sorted indices of 32 bits, and sort unsorted ones in place.
+    """
+    if not sp.issparse(X):
+        return X
+    X = X.tocsc().sorted_indices()
+    if X.nnz <= np.iinfo(np.int32).max:
+        X.indices, X.indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
+    return X

@@ -2,7 +2,8 @@ r"""A tree grown as C4.5 grows it (Quinlan 1993): by the gain ratio.
 
 Each feature is split where the gain in information is largest; a numeric one pays :math:`\log_2(\text{candidates}) / n`
 for the choice. Of the features whose gain is at least the average of all positive gains, the one with the largest ratio
-of its gain to the information in the split itself is taken: gain alone favours halves over small pure parts.
+of its gain to the information in the split itself is taken: gain alone favours splits into halves over splits that
+cut off a small pure part.
 
 Rows are sorted by each numeric feature once, and children keep the order. A row of a class that has c rows on the left
 changes :math:`\sum_c c \log_2 c` by what depends on c alone, so the gains of all thresholds of all features are
@@ -14,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from choral.learners.pruning import MOST_SIDE, SAME_VALUE
-from choral.learners.tree_arrays import LEAF, TreeArrays
+from choral.trees.pruning import MAX_ROWS_PER_SIDE, SAME_VALUE
+from choral.trees.tree_arrays import LEAF, TreeArrays
 
-LESS_THAN_AVERAGE = 1e-3  # a gain may fall short of the average by this
+AVERAGE_TOLERANCE = 1e-3  # a gain counts as average if it falls short of the average by no more than this
 
 
 class Node(NamedTuple):
@@ -27,8 +28,8 @@ class Node(NamedTuple):
     order: np.ndarray
 
 
-class Splits(NamedTuple):
-    """The best split of each of some features: gain and information of the split, in bits a row; its threshold."""
+class BestSplits(NamedTuple):
+    """The best split of each of some features: its gain and the information in it, in bits per row; its threshold."""
 
     gains: np.ndarray
     costs: np.ndarray
@@ -36,9 +37,15 @@ class Splits(NamedTuple):
 
 
 class GainRatioGrower:
-    """Grows a tree on rows of features, dense or sparse, and of classes, numbers from 0.
+    """Grows a tree.
 
-    At least ``least`` rows come to each leaf.
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_rows, n_features)
+    codes : ndarray of shape (n_rows,)
+        The class of each row, as a number from 0.
+    least : int
+        At least so many rows come to each leaf.
     """
 
     def __init__(self, X: Any, codes: np.ndarray, least: int):
@@ -80,11 +87,11 @@ class GainRatioGrower:
         gains, costs, thresholds = (np.concatenate(part) for part in zip(*parts, strict=True))
         if not (gains > 0).any():
             return None
-        enough = gains >= max(gains[gains > 0].mean() - LESS_THAN_AVERAGE, np.finfo(float).tiny)
+        enough = gains >= max(gains[gains > 0].mean() - AVERAGE_TOLERANCE, np.finfo(float).tiny)
         best = int(np.where(enough, gains / costs, -np.inf).argmax())
         return int(np.concatenate([self.numeric, self.binary])[best]), float(thresholds[best])
 
-    def _split_numeric(self, node: Node, totals: np.ndarray) -> Splits:
+    def _split_numeric(self, node: Node, totals: np.ndarray) -> BestSplits:
         n_rows, classes = node.rows.size, self.codes[node.order]
         before = _earlier_rows_of_class(classes, totals)
         after = totals[classes] - before
@@ -93,16 +100,16 @@ class GainRatioGrower:
         sizes = np.arange(1, n_rows)
         gains = self._whole(totals) - (self.bits[sizes] - left) - (self.bits[n_rows - sizes] - right)
         values = np.take_along_axis(self.values, node.order, axis=1)
-        side = np.clip(0.1 * n_rows / self.n_classes, self.least, MOST_SIDE)
+        side = np.clip(0.1 * n_rows / self.n_classes, self.least, MAX_ROWS_PER_SIDE)
         allowed = (np.diff(values, axis=1) > SAME_VALUE) & (sizes >= side) & (n_rows - sizes >= side)
         best = np.where(allowed, gains, -np.inf).argmax(axis=1, keepdims=True)
         candidates = np.maximum(allowed.sum(axis=1), 1)
         gain = np.take_along_axis(gains, best, axis=1)[:, 0] - np.log2(candidates)
         ends = [np.take_along_axis(values, best + step, axis=1)[:, 0].astype(float) for step in (0, 1)]
         gain = np.where(allowed.any(axis=1), gain / n_rows, -1)
-        return Splits(gain, self._cost(sizes[best[:, 0]], n_rows), np.mean(ends, axis=0))
+        return BestSplits(gain, self._cost(sizes[best[:, 0]], n_rows), np.mean(ends, axis=0))
 
-    def _split_binary(self, node: Node, totals: np.ndarray) -> Splits:
+    def _split_binary(self, node: Node, totals: np.ndarray) -> BestSplits:
         n_rows = node.rows.size
         one_hot = sp.csr_array(
             (np.ones(n_rows), self.codes[node.rows], np.arange(n_rows + 1)), shape=(n_rows, self.n_classes)
@@ -112,14 +119,14 @@ class GainRatioGrower:
         gain = self._whole(totals) - self._whole(high) - self._whole(totals - high)
         allowed = (sizes >= self.least) & (n_rows - sizes >= self.least)
         ends = self.lows[self.binary].astype(float), self.highs[self.binary].astype(float)
-        return Splits(np.where(allowed, gain / n_rows, -1), self._cost(sizes, n_rows), np.mean(ends, axis=0))
+        return BestSplits(np.where(allowed, gain / n_rows, -1), self._cost(sizes, n_rows), np.mean(ends, axis=0))
 
     def _whole(self, counts: np.ndarray) -> np.ndarray:
-        """Information in the classes of rows, in bits, from how many there are of each."""
+        """Information in the classes of rows, in bits, from the number of rows of each class."""
         return self.bits[counts.sum(axis=-1)] - self.bits[counts].sum(axis=-1)
 
     def _cost(self, sizes: np.ndarray, n_rows: int) -> np.ndarray:
-        """Information in a split into so many rows and the others, in bits a row."""
+        """Information in a split into ``sizes`` rows and the rest, in bits per row."""
         cost = (self.bits[n_rows] - self.bits[sizes] - self.bits[n_rows - sizes]) / n_rows
         return np.maximum(cost, np.finfo(float).tiny)
 

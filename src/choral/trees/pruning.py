@@ -1,8 +1,8 @@
 r"""Error-based pruning as in C4.5 (Quinlan 1993), for one class or for several labels at once.
 
-The training errors of a leaf are too low an estimate; taken instead is the upper end of a confidence interval of its
-error rate. From the leaves up, a subtree becomes a leaf where that does not raise the estimate, or is replaced by its
-larger branch (*subtree raising*), which the rows of the other branch then go through too. With several labels the
+The training errors of a leaf underestimate its errors. The estimate here is the upper end of a confidence interval of
+its error rate. From the leaves up, a subtree becomes a leaf if that does not raise the estimate. Or its larger branch
+takes its place (*subtree raising*), and the rows of the other branch then go through it, too. With several labels the
 estimates are averaged over them, as in CLUS.
 
 C4.5 also makes a numeric split pay for having been chosen among many: its gain is reduced by
@@ -15,12 +15,57 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from choral.learners.tree_arrays import LEAF, Columns, TreeArrays
+from choral.trees.tree_arrays import LEAF, SplitColumns, TreeArrays
 
-TOLERANCE = 0.1 + 1e-6  # C4.5 prefers the smaller tree if it is worse by no more errors than this, but for rounding
+TOLERANCE = 0.1 + 1e-6  # C4.5 prefers the smaller tree if it makes at most 0.1 errors more; 1e-6 allows for rounding
 SAME_VALUE = 1e-5  # C4.5 does not split between values nearer than this
-NO_GAIN = 1e-6  # bits a row that C4.5 takes for none
-MOST_SIDE = 25.0  # of a numeric split either side needs a tenth of the rows a class, within the least and this
+NO_GAIN = 1e-6  # C4.5 ignores gains below this, in bits per row
+MAX_ROWS_PER_SIDE = 25.0  # C4.5 asks for 10 % of the node's mean number of rows per class, but for no more than this
+
+
+def check_confidence(confidence: float | None) -> None:
+    """Refuse a confidence outside (0, 0.5]."""
+    if confidence is not None and not 0 < confidence <= 0.5:
+        raise ValueError(f"confidence must lie in (0, 0.5], or be None for no pruning; got {confidence}.")
+
+
+def prune_tree(
+    grown: Any,
+    X: Any,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    *,
+    confidence: float | None,
+    raising: bool = True,
+    least_side: int | None = None,
+) -> tuple[TreeArrays, np.ndarray]:
+    """A pruned copy of a tree, and the share of each class in each of its nodes.
+
+    Parameters
+    ----------
+    grown : TreeArrays, or the ``tree_`` of a tree of scikit-learn
+    X, codes, weights, confidence
+        As in `Pruner`; a confidence of None leaves the tree as it is grown.
+    raising : bool
+        Whether a large branch may take the place of its parent.
+    least_side : int, optional
+        The least number of rows on either side of a split. If given, splits also pay for having been chosen among many.
+
+    Returns
+    -------
+    tree : TreeArrays
+    shares : ndarray of shape (n_nodes, n_outputs, n_classes)
+    """
+    if not isinstance(grown, TreeArrays):
+        grown = TreeArrays(grown.children_left, grown.children_right, grown.feature, grown.threshold)
+    pruner = Pruner(TreeArrays(*(part.copy() for part in grown)), X, codes, weights, confidence or 0.5)
+    if confidence is not None:
+        if least_side is not None:
+            pruner.cut_small_gains(least_side)
+        pruner.prune(raising=raising)
+    tree, nodes = pruner.tree.compact()
+    counts = pruner.counts[nodes]
+    return tree, counts / counts.sum(axis=-1, keepdims=True)
 
 
 def extra_errors(n_rows: np.ndarray, errors: np.ndarray, confidence: float) -> np.ndarray:
@@ -78,7 +123,7 @@ class Pruner:
     def __init__(self, tree: TreeArrays, X: Any, codes: np.ndarray, weights: np.ndarray, confidence: float):
         self.tree, self.codes, self.weights, self.confidence = tree, codes, weights, confidence
         self.n_classes = int(codes.max()) + 1
-        self.columns = Columns(X, tree)
+        self.columns = SplitColumns(X, tree)
         leaves = tree.apply(X)
         self.counts = self._count(leaves, np.arange(len(codes)), tree.left.size)
         self.rows = self._rows_of_nodes(leaves)
@@ -119,13 +164,13 @@ class Pruner:
         return gain > np.log2(most) or gain > np.log2(self._candidates(node, least_side))
 
     def _candidates(self, node: int, least_side: float) -> int:
-        """Between how many neighbouring values C4.5 would consider to split the rows of a node."""
+        """The number of places between neighbouring values at which C4.5 may split the rows of a node."""
         rows = self.rows[node]
         values = self.columns.values(rows, self.tree.feature[node])
         order = np.argsort(values)
         below = np.cumsum(self.weights[rows[order]])
         n_classes = np.count_nonzero(self.counts[0].any(axis=0))
-        side = max(least_side, min(0.1 * below[-1] / n_classes, MOST_SIDE))
+        side = max(least_side, min(0.1 * below[-1] / n_classes, MAX_ROWS_PER_SIDE))
         allowed = (below[:-1] >= side) & (below[-1] - below[:-1] >= side)
         return max(1, int(np.count_nonzero(allowed & (np.diff(values[order]) > SAME_VALUE))))
 
