@@ -636,6 +636,7 @@ def test_full_disk_behind_standard_output(folder, arguments):
 @pytest.mark.parametrize("module", ["typer", "rich"])
 def test_entry_point_without_the_extra(monkeypatch, capsys, module):
     monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, "choral.cli")  # as if it had not been imported yet
     with pytest.raises(SystemExit) as caught:
         entry.main()
     assert caught.value.code == 2
@@ -646,7 +647,8 @@ def test_entry_point_interrupted_while_importing(monkeypatch, capsys):
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(entry, "require", interrupt)
+    monkeypatch.setattr("choral._optional.require", interrupt)
+    monkeypatch.delitem(sys.modules, "choral.cli")
     with pytest.raises(SystemExit) as caught:
         entry.main()
     assert caught.value.code == 130

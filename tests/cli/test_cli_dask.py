@@ -18,7 +18,7 @@ pytest.importorskip("rich")
 from typer.testing import CliRunner
 
 from choral.cli import app
-from choral.evaluation import parts
+from choral.evaluation import evaluating, parts
 from commands import assert_refused
 
 N_PARTS, ROWS, N_LABELS = 3, 40, 4
@@ -155,7 +155,7 @@ def test_hard_and_soft_folders_are_a_warning(folder):
 
 
 def test_too_many_combinations_have_no_intervals(folder, monkeypatch):
-    monkeypatch.setattr(parts, "MOST_GROUPS", 5)
+    monkeypatch.setattr(evaluating, "MAX_GROUPS", 5)
     result = run("true", "broad", "deep", "--weights", "w")
     assert result.stderr == "note: no intervals: the rows have more than 5 combinations of errors and weights.\n"
     assert "bootstrap" not in result.stdout
@@ -415,7 +415,7 @@ def test_a_cluster_on_this_machine_and_its_interruption(folder):
     pytest.importorskip("distributed")
     code = (
         "import time\n"
-        "from choral.evaluation import parts\n"
+        "from choral.evaluation import evaluating, parts\n"
         "def wait(client, summarise, some):\n"
         "    print(client.submit(summarise, some[0]).result().source, flush=True)\n"
         "    client.submit(time.sleep, 30).result()\n"
