@@ -5,11 +5,11 @@ from typing import Any, Literal
 import numpy as np
 
 from choral.decisions import IndependentLabels, LabelDistribution
-from choral.decisions.base import AnyMeasure, Distribution
+from choral.decisions.base import Distribution
 from choral.learners.base import seeded_clones
 from choral.learners.joint import JointClassifier
 from choral.learners.joint_forest import JointForest
-from choral.measures import SubsetMeasure
+from choral.measures import Measure, SubsetMeasure
 from choral.scores import stack_proba
 
 SOURCES = ("auto", "distribution", "marginals", "ensemble")
@@ -56,7 +56,7 @@ class ExpectedLossClassifier(JointClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        measure: AnyMeasure | None = None,
+        measure: Measure | None = None,
         *,
         source: Literal["auto", "distribution", "marginals", "ensemble"] = "auto",
         random_state: Any = None,
@@ -94,7 +94,7 @@ class ExpectedLossClassifier(JointClassifier):
             raise TypeError(f"estimator must have {wanted}; {type(self.estimator_).__name__} has not.")
         return chosen
 
-    def _default_measure(self) -> AnyMeasure:
+    def _default_measure(self) -> Measure:
         return SubsetMeasure() if self.measure is None else self.measure
 
     def predict_distribution(self, X: Any) -> Distribution:

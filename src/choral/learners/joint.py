@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from choral.decisions import BayesCurve, bayes_curve, bayes_optimal
-from choral.decisions.base import AnyMeasure, Distribution
+from choral.decisions.base import Distribution
 from choral.learners.base import MultiLabelClassifier
-from choral.measures import SubsetMeasure
+from choral.measures import Measure, SubsetMeasure
 
 
 class JointClassifier(MultiLabelClassifier):
@@ -17,7 +17,7 @@ class JointClassifier(MultiLabelClassifier):
         """The joint distribution of the labels of each row."""
         raise NotImplementedError
 
-    def predict(self, X: Any, measure: AnyMeasure | None = None) -> np.ndarray:
+    def predict(self, X: Any, measure: Measure | None = None) -> np.ndarray:
         """Hard labels with the least expected loss, of shape (n_samples, n_labels).
 
         Parameters
@@ -29,7 +29,7 @@ class JointClassifier(MultiLabelClassifier):
         measure = self._default_measure() if measure is None else measure
         return bayes_optimal(self.predict_distribution(X), measure, method="quick").labels
 
-    def _default_measure(self) -> AnyMeasure:
+    def _default_measure(self) -> Measure:
         return SubsetMeasure()
 
     def predict_curve(self, X: Any, family: str = "binomial", parameters: Any = None) -> BayesCurve:
