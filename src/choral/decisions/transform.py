@@ -154,7 +154,7 @@ def _risks_by_relevance(form: ByRelevance, sets: AllSets) -> Risks:
     convolutions, of :math:`p(y) / S(y)` with :math:`\mu` and, where i is in y, with :math:`\phi_i`.
     """
     base: Terms | Table = form.base  # type: ignore[assignment]  # counts have a shorter way
-    relevant = sum(form.shapley[label] * sets.has_label(label) for label in range(form.n_labels))
+    relevant = sum(share * sets.has_label(label) for label, share in enumerate(form.shapley.tolist()))
     irrelevant = sum(1 - sets.has_label(label) for label in form.carriers.tolist())
     are_all = irrelevant == 0  # there the base remains
     scales = 1 / sets.xp.where(are_all, sets.xp.ones_like(relevant), 1 + form.beta * relevant)

@@ -71,7 +71,7 @@ def _size(term: tuple[tuple[int, ...], float]) -> int:
 
 def _tables_of_relevance(form: ByRelevance) -> list[np.ndarray]:
     """Beta, the shares of labels in the base, and 1 for the labels that carry a mass."""
-    return [np.array(form.beta), form.shapley, np.bincount(form.carriers, minlength=form.n_labels).astype(float)]
+    return [np.array([form.beta]), form.shapley, np.bincount(form.carriers, minlength=form.n_labels).astype(float)]
 
 
 def _ordered(values: Tensor, target: Tensor, kind: Kind, tables: list[Tensor]) -> Tensor:
