@@ -447,6 +447,11 @@ def test_any_measure_will_do():
             ValueError,
             "listed for up to 22 labels; got 23",
         ),
+        (
+            (IndependentLabels(np.full(23, 0.5)), RelevanceMeasure(CoveringMeasure([(0, 22)]), 1.0), {}),
+            ValueError,
+            "got 23. Method 'closed_form' needs no such list; only relevance weighting of a measure that tells labels",
+        ),
     ],
 )
 def test_bad_questions_are_refused(arguments, error, message):

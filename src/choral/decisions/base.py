@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from choral._array_api import Array, xp_of
-from choral._typing import LabelMatrix
+from choral._typing import LabelMatrix, RandomState
 from choral.decisions.checks import check_hard
 from choral.decisions.ties import TOLERANCE
 from choral.measures import Form, Measure, check_measure
@@ -106,7 +106,7 @@ class Distribution(ABC):
         """Some instances and their `LabelDistribution` after another, so that none is too large for memory."""
 
     @abstractmethod
-    def sample(self, n: int, rng: Any = None) -> Array:
+    def sample(self, n: int, rng: RandomState = None) -> Array:
         """Draw label sets.
 
         Parameters

@@ -103,7 +103,7 @@ def check_hard(name: str, labels: Any, n_labels: int | None = None, like: Array 
 
 
 def as_labels(name: str, labels: Array) -> Array:
-    """Labels of 0 and 1 as a copy in uint8; all else is refused."""
+    """Labels of 0 and 1 as uint8; all else is refused."""
     if not is_foreign(labels):
         if labels.ndim == 2:
             for rows in row_slices(labels.shape, labels.itemsize):

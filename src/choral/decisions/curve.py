@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from choral._array_api import is_foreign, to_host, xp_of
+from choral._typing import LabelMatrix, RandomState
 from choral._validation import check_count
 from choral.curves import LossCurve
 from choral.decisions.base import Distribution
@@ -30,7 +32,7 @@ from choral.measures import ByCount, HammingMeasure
 from choral.measures.base import Value
 from choral.measures.families import get_family
 
-CURVE_STEPS = 5 * MAX_NODE_STEPS  # for all parameters together
+CURVE_STEPS = 5 * MAX_NODE_STEPS  # of branch and bound, for all parameters together
 
 Progress = Callable[[int, int, str], None]  # done, of how many, with what
 
@@ -131,11 +133,11 @@ def _indices(flags: np.ndarray) -> tuple[int, ...]:
 def bayes_curve(
     distribution: Distribution,
     family: str = "binomial",
-    parameters: Any = None,
+    parameters: ArrayLike | None = None,
     *,
     method: Method = "auto",
     node_limit: int | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     progress: Progress | None = None,
 ) -> BayesCurve:
     """The best prediction and its risk for every parameter of a family.
@@ -174,7 +176,10 @@ def bayes_curve(
     of_family = get_family(family)
     check_decidable(distribution, HammingMeasure(), method)
     values = of_family.parameters(parameters, distribution.n_labels)
-    forms = [of_family.measure(value).form(distribution.n_labels) for value in values.tolist()]
+    measures = [of_family.measure(value) for value in values.tolist()]
+    for measure in measures:
+        check_decidable(distribution, measure, method)
+    forms = [measure.form(distribution.n_labels) for measure in measures]
     check_random_state(random_state)
     node_limit = None if node_limit is None else check_count("node_limit", node_limit)
     show = progress or (lambda done, total, what: None)
@@ -190,9 +195,13 @@ def bayes_curve(
         blocks = [transform(joint, forms) for _, joint in distribution.joint_blocks()]
         decisions = [join_decisions(of_form) for of_form in zip(*blocks, strict=True)]
     else:
-        work = {"node_steps": CURVE_STEPS / len(forms), "node_limit": node_limit, "random_state": random_state}
+        work: dict[str, Any] = {
+            "node_steps": CURVE_STEPS / len(forms),
+            "node_limit": node_limit,
+            "random_state": random_state,
+        }
         if method == "quick":
-            work["transform_steps"] = MAX_STEPS / len(forms)  # for all parameters together
+            work["transform_steps"] = MAX_STEPS / len(forms)
         for number, form in enumerate(forms):
             show(number, len(forms), f"{of_family.symbol}={values[number]:g}")
             starts = decisions[-1].labels if decisions else None
@@ -235,9 +244,9 @@ def _decide_for_independent(distribution: IndependentLabels, forms: list[ByCount
 @np.errstate(under="ignore")
 def expected_curve(
     distribution: Distribution,
-    predictions: Any,
+    predictions: LabelMatrix,
     family: str = "binomial",
-    parameters: Any = None,
+    parameters: ArrayLike | None = None,
     name: str | None = None,
 ) -> LossCurve:
     """The expected loss of given predictions along a family, mean over instances.

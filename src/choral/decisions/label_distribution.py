@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._array_api import Array, concatenate, device_of, is_foreign, to_device_of, xp_of
+from choral._array_api import Array, concatenate, device_of, is_foreign, to_library_of, xp_of
 from choral._typing import LabelMatrix, RandomState, RowWeights
 from choral._validation import check_count
 from choral.decisions.base import Distribution
@@ -30,17 +30,10 @@ from choral.decisions.device_support import (
     merge_equal_of_instances,
     merge_equal_on_device,
 )
+from choral.decisions.instances import Instances
 from choral.decisions.label_weights import distinct_rows, merge_equal, total_weights
 from choral.decisions.risks import make_risk
-from choral.decisions.support import (
-    Instances,
-    Support,
-    block_entries,
-    instance_blocks,
-    make_instances,
-    row_blocks,
-    slices,
-)
+from choral.decisions.support import Support, block_entries, instance_blocks, make_instances, row_blocks, slices
 from choral.measures import Form, Measure
 from choral.measures.base import Value
 from choral.measures.subsets import members_table
@@ -147,7 +140,7 @@ class LabelDistribution(Value, Distribution):
         >>> LabelDistribution.from_samples([[0, 1], [1, 1], [0, 1], [0, 1]])
         LabelDistribution(2 label sets, 2 labels)
         """
-        like = reference_of(samples=samples, sample_weight=sample_weight)
+        like = reference_of(samples=samples)
         read = read_array("samples", samples, like)
         if read.ndim != 3:
             rows, _ = check_hard("samples", read, like=like)
@@ -297,10 +290,8 @@ class LabelDistribution(Value, Distribution):
 
     def sample(self, n: int, rng: RandomState = None) -> Array:
         n = check_count("n", n)
-        uniform: Array = np.random.default_rng(rng).random((self.n_instances, n))
-        if self._device is not None:
-            uniform = to_device_of(uniform, self.weights)
-        samples = self.instances(slice(0, self.n_instances)).draw(uniform)
+        uniform = np.random.default_rng(rng).random((self.n_instances, n))
+        samples = self.instances(slice(0, self.n_instances)).draw(to_library_of(uniform, self.weights))
         return samples if self.has_instances else samples[0, ...]
 
 

@@ -11,16 +11,18 @@ have, these are its candidates.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from choral._array_api import Array, concatenate, to_library_of, xp_of
+from choral._typing import RandomState
 from choral.decisions.decision import Decision, bounded_decision
 from choral.decisions.device_arrays import first_true, is_column, put_rows
+from choral.decisions.instances import Instances
 from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.risks import Risk, make_risk
-from choral.decisions.support import Instances, block_entries, slices
+from choral.decisions.support import block_entries, slices
 from choral.decisions.ties import TOLERANCE, comes_first
 from choral.measures.forms import Form
 
@@ -69,7 +71,7 @@ def search(
     *,
     candidates: Array | None = None,
     starts: Array | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Decision:
     """Candidates, descent, restarts; ``starts`` is one prediction more for each instance."""
     risk = make_risk(form, distribution.weights)

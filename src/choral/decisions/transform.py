@@ -16,7 +16,7 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from choral._array_api import Array, as_real, concatenate, device_of, is_foreign, to_library_of, xp_of
+from choral._array_api import Array, as_real, concatenate, is_foreign, to_library_of, xp_of
 from choral.decisions.decision import Decision, exact_decision
 from choral.decisions.device_arrays import count_up, gather
 from choral.decisions.hadamard import hadamard_transform, transform_by_size
@@ -37,8 +37,7 @@ class AllSets:
         xp = self.xp = xp_of(like)
         self.n_labels, self.like = n_labels, like
         dtype = xp.int32 if n_labels <= MAX_LABELS_OF_SHORT_KEYS else xp.int64
-        where = {"device": device_of(like)} if is_foreign(like) else {}
-        nothing = xp.full((1,), (1 << n_labels) - 1, dtype=dtype, **where)
+        nothing = count_up(1, like, dtype) + ((1 << n_labels) - 1)
         steps = [(1 << n_labels) - (1 << (n_labels - 1 - label)) for label in range(n_labels)]
         self.keys = reduce(lambda keys, step: xp.concat([keys, keys + step]), steps, nothing)
 
@@ -88,7 +87,7 @@ def transform(distribution: LabelDistribution, forms: Sequence[Form]) -> list[De
         raise ValueError(
             f"method 'transform' looks at all 2 ** n_labels predictions, for up to {most} labels; got {n_labels}."
         )
-    sets = AllSets(n_labels, distribution.weights if is_foreign(distribution.weights) else np.empty(0))
+    sets = AllSets(n_labels, distribution.weights)
     risks_of = [_all_risks(form, sets) for form in forms]
     found: list[list[tuple[Array, Array]]] = [[] for _ in forms]
     for rows in row_blocks(distribution.n_instances, 1 << n_labels, sets.like):
@@ -112,10 +111,10 @@ def _all_risks(form: Form, sets: AllSets) -> Risks:
         case Terms() | Table():
             of_sets = hadamard_transform(to_library_of(loss_table(form), sets.like)) / (1 << sets.n_labels)
             return lambda spectrum: hadamard_transform(spectrum.transformed * of_sets)
-        case ByRelevance(base=ByCount() as base):
-            return _risks_by_relevance_of_count(form, base, sets)
-        case ByRelevance():
-            return _risks_by_relevance(form, sets)
+        case ByRelevance(base=base):
+            if isinstance(base, ByCount):
+                return _risks_by_relevance_of_count(form, base, sets)
+            return _risks_by_relevance(form, base, sets)
 
 
 def _risks_by_relevance_of_count(form: ByRelevance, base: ByCount, sets: AllSets) -> Risks:
@@ -147,13 +146,12 @@ def _risks_by_relevance_of_count(form: ByRelevance, base: ByCount, sets: AllSets
     return risks
 
 
-def _risks_by_relevance(form: ByRelevance, sets: AllSets) -> Risks:
+def _risks_by_relevance(form: ByRelevance, base: Terms | Table, sets: AllSets) -> Risks:
     r"""The worth of a set A where y is true is :math:`(\mu(A) + \beta \sum_{i \in y} \phi_i(A)) / S(y)`.
 
     With :math:`\phi_i` the share of label i in the worth, and S what the masses add up to. So it is a sum of K + 1
     convolutions, of :math:`p(y) / S(y)` with :math:`\mu` and, where i is in y, with :math:`\phi_i`.
     """
-    base: Terms | Table = form.base  # type: ignore[assignment]  # counts have a shorter way
     relevant = sum(share * sets.has_label(label) for label, share in enumerate(form.shapley.tolist()))
     irrelevant = sum(1 - sets.has_label(label) for label in form.carriers.tolist())
     are_all = irrelevant == 0  # there the base remains

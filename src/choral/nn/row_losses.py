@@ -50,13 +50,15 @@ def _recipe_of(form: Form) -> _Recipe:
             return _Recipe("terms", _tables_of_terms(form))
         case Table():
             return _Recipe("table", [form.values])
-        case ByRelevance(base=ByCount() as base):
-            return _Recipe("relevance by count", [*_tables_of_relevance(form), base.values])
-        case ByRelevance(base=Terms() as base):
-            return _Recipe("relevance of terms", [*_tables_of_relevance(form), *_tables_of_terms(base)])
-        case ByRelevance(base=Table() as base):
-            return _Recipe("relevance of a table", [*_tables_of_relevance(form), base.values, base.shares.T])
-    raise TypeError(f"a form must be one of choral.measures.Form; got {form!r}.")
+        case ByRelevance(base=base):
+            growth = _tables_of_relevance(form)
+            match base:
+                case ByCount():
+                    return _Recipe("relevance by count", [*growth, base.values])
+                case Terms():
+                    return _Recipe("relevance of terms", [*growth, *_tables_of_terms(base)])
+                case Table():
+                    return _Recipe("relevance of a table", [*growth, base.values, base.shares.T])
 
 
 def _tables_of_terms(form: Terms) -> list[np.ndarray]:

@@ -19,10 +19,11 @@ def make_risk(form: Form, like: Array) -> Risk:
             return TermsRisk(form, like)
         case Table():
             return TableRisk(form, like)
-        case ByRelevance(base=ByCount() as base):
-            return RelevanceByCountRisk(form, base, like)
-        case ByRelevance(base=Terms() as base):
-            return TermsRisk(base, like, relevance=form)
-        case ByRelevance(base=Table() as base):
-            return RelevanceTableRisk(form, base, like)
-    raise TypeError(f"a form must be one of choral.measures.Form; got {form!r}.")
+        case ByRelevance(base=base):
+            match base:
+                case ByCount():
+                    return RelevanceByCountRisk(form, base, like)
+                case Terms():
+                    return TermsRisk(base, like, relevance=form)
+                case Table():
+                    return RelevanceTableRisk(form, base, like)

@@ -9,7 +9,7 @@ import numpy as np
 
 from choral._array_api import Array, as_real, xp_of
 from choral.decisions.device_arrays import take_columns
-from choral.decisions.support import Instances, LabelSets, PairsOfSets
+from choral.decisions.instances import Instances, LabelSets, PairsOfSets
 from choral.measures.forms import ByCount, ByRelevance
 
 

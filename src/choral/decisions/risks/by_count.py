@@ -15,8 +15,8 @@ import numpy as np
 
 from choral._array_api import Array, as_real, to_library_of, xp_of
 from choral.decisions.device_arrays import gather
+from choral.decisions.instances import Instances, PairsOfSets
 from choral.decisions.risks.base import Bound, Risk, gains, keep_relevance, label_costs
-from choral.decisions.support import Instances, PairsOfSets
 from choral.measures.forms import ByCount, ByRelevance
 
 NOISE = 1e-14  # in a bound

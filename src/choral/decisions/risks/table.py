@@ -4,8 +4,8 @@ import numpy as np
 
 from choral._array_api import Array, as_real, to_library_of, xp_of
 from choral.decisions.device_arrays import gather
+from choral.decisions.instances import Instances, PairsOfSets
 from choral.decisions.risks.base import Bound, Risk, gains, keep_relevance
-from choral.decisions.support import Instances, PairsOfSets
 from choral.measures.forms import ByCount, ByRelevance, PlainForm, Table, Terms
 from choral.measures.subsets import set_sizes, zeta_transform
 

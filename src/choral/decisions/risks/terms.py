@@ -9,8 +9,8 @@ from typing import Any
 
 from choral._array_api import Array, as_real, to_library_of, xp_of
 from choral.decisions.device_arrays import add_to_columns, take_columns
+from choral.decisions.instances import Instances, PairsOfSets
 from choral.decisions.risks.base import Bound, Risk, gains, keep_relevance, label_costs
-from choral.decisions.support import Instances, PairsOfSets
 from choral.measures.forms import ByRelevance, LabelSet, Terms
 
 
