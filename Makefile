@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test with-torch test-core test-lowest lint format bench paper published tailored networks figures clean help
+.PHONY: demo test with-torch test-core test-lowest lint lint-page lint-page-here format bench paper published tailored networks figures clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -32,15 +32,31 @@ test-lowest: $(VENV)/installed-test ## run everything with the oldest dependenci
 		"joblib==1.4.*" "plotly==6.0.*" "dask==2024.8.*" "distributed==2024.8.*"
 	$(BIN)/python -m pytest $(PARALLEL)
 
-lint: $(VENV)/installed-dev ## style, types and the order of the layers
+lint: $(VENV)/installed-dev lint-page ## style, types and the order of the layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Users need no Node.js, and neither does the build: without it the scripts are left unchecked, and a line says so.
+PAGE_SOURCES = src/choral/report/scripts src/choral/report/page.css eslint.config.js package.json
+lint-page: ## style of the report page's scripts (needs Node.js with npm)
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory lint-page-here; \
+	else echo "Node.js is not installed: the scripts of the report page are not linted."; fi
+
+lint-page-here: node_modules/installed
+	node_modules/.bin/eslint --max-warnings 0 src/choral/report/scripts eslint.config.js
+	node_modules/.bin/prettier --log-level warn --check $(PAGE_SOURCES)
+
+# No lock file: it would name the registry it came from. The versions of the tools are exact.
+node_modules/installed: package.json
+	npm install --no-package-lock --no-audit --no-fund --silent
+	@touch $@
+
 format: $(VENV)/installed-dev ## put the code into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	@if test -x node_modules/.bin/prettier; then node_modules/.bin/prettier --log-level warn --write $(PAGE_SOURCES); fi
 
 bench: $(VENV)/installed-cli,plot,dask ## speed, as ratios measured in one run, and the quality of searches
 	$(BIN)/python benchmarks/core.py && $(BIN)/python benchmarks/decisions.py
@@ -66,7 +82,7 @@ figures: $(VENV)/installed-cli,plot ## draw the README's figures anew, and write
 	$(BIN)/python scripts/figures.py && $(BIN)/python scripts/examples.py
 
 clean: ## remove what was made here
-	rm -rf .venv* demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv* node_modules demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # Older Pythons are told so at once: pip would search for long, and fail.
 check_python = $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

@@ -15,11 +15,11 @@ from measuring import at_most, conclude, faster, within
 from triton.testing import do_bench
 
 from choral import BinomialMeasure, ErrorProfile, LabelDistribution, bayes_curve
-from choral.rows.gpu.rank_sums import rank_sums
-from choral.rows.gpu.wrong_labels import rows_by_errors, wrong_labels
 from choral.decisions.hadamard import hadamard_transform
 from choral.nn import ChoquetLoss
 from choral.nn.ordering import ordered_losses, plain_ordered_losses
+from choral.rows.gpu.rank_sums import rank_sums
+from choral.rows.gpu.wrong_labels import rows_by_errors, wrong_labels
 
 SHAPES = ((4_000_000, 100), (400_000, 1000), (40_000, 10_000))
 ROWS_TO_COMPARE = 10_000

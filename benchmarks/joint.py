@@ -19,8 +19,8 @@ from measuring import conclude, within
 from choral import bayes_curve
 from choral.datasets import Dataset, load
 from choral.learners import AutoJoint
+from choral.paper import published_folds
 from choral.study.plan import even_alphas
-from choral.study.published import published_folds
 
 SHARED = Path(__file__).parents[2] / "shared" / "datasets"
 N_FOLDS = 10

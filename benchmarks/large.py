@@ -61,7 +61,7 @@ def by_dask(n_blocks: int) -> dict[str, float]:
         da.concatenate([da.from_delayed(pair[side], shape, dtype=np.uint8) for pair in pairs]) for side in range(2)
     )
     start = time.perf_counter()
-    profile = ErrorProfile.from_dask(y_true, y_pred)
+    profile = ErrorProfile.from_predictions(y_true, y_pred)
     both_families(profile)
     return {"seconds": time.perf_counter() - start, "rows": profile.n_rows, "peak": peak_memory()}
 
@@ -141,7 +141,7 @@ def many_rows(n_rows: int) -> None:
     at_most("profile.update", found["update"], "!= alone", found["compare"], 4)
     report_peak(size, found["peak"], 0.5)
     found = alone(by_dask, n_blocks)
-    report_speed("making blocks and ErrorProfile.from_dask, by threads", found["rows"], found["seconds"])
+    report_speed("making blocks and ErrorProfile.from_predictions, by threads", found["rows"], found["seconds"])
     report_peak(f"{size}, by threads", found["peak"], 1.0)
 
 

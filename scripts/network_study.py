@@ -22,7 +22,7 @@ import choral
 from choral.datasets import load
 from choral.decisions.independent import product_distribution
 from choral.nn import ChoquetLoss
-from choral.study.published import published_folds
+from choral.paper import published_folds
 
 DATASETS = ("emotions", "yeast", "scene")
 SURROGATES = ("logistic", "absolute")

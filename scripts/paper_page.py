@@ -8,11 +8,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from choral.paper import compare_with_published, judge_claims
 from choral.study import Results
 from choral.study.answers import answer
-from choral.study.claims import judge_claims
-from choral.study.published import compare_with_published
-from choral.study.tables import PLACES
+from choral.study.comparisons import PLACES
 
 DOCS = Path(__file__).parents[1] / "docs"
 FIGURES = {
@@ -61,7 +60,7 @@ def ranks(results: Results) -> Iterator[str]:
 
 def claims(results: Results) -> Iterator[str]:
     for claim in judge_claims(results):
-        yield f"- {claim.claim} **{claim.sentence}**"
+        yield f"- {claim.statement} **{claim.sentence}**"
         yield f"  {claim.figures}."
     yield ""
 
@@ -141,7 +140,7 @@ def page(paper: Results, published: Results) -> Iterator[str]:
     yield ""
     yield (
         "Along the binomial family, from k = 1 (Hamming) to k = K (subset 0/1). What counts as holding is in "
-        "`choral/study/claims.py`. With our own settings (`choral study paper`):"
+        "`choral/paper/claims.py`. With our own settings (`choral study paper`):"
     )
     yield ""
     yield from claims(paper)

@@ -16,7 +16,7 @@ def main() -> int:
     if len(sys.argv) != 2:
         print(__doc__)
         return 2
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "testing"))
     from browser import start_browser
 
     with tempfile.TemporaryDirectory() as folder:

@@ -8,11 +8,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from choral.paper import read_plan
+from choral.paper.yardstick import COLUMNS, AgainstBest, Total, compare_with_best, totals
 from choral.study import Results
 from choral.study.store import Store
-from choral.study.yardstick import COLUMNS, AgainstBest, Total, compare_with_best, totals
 from paper_page import DOCS, losses_and_ranks, provenance, table
 
+OURS = read_plan("tailored").analyses[0].ours
 FIGURES = {
     "ranks/binomial--Hamming.png": "tailored_ranks_hamming.png",
     "ranks/binomial--subset-0-1.png": "tailored_ranks_subset.png",
@@ -21,7 +23,7 @@ FIGURES = {
 
 def yardsticks(results: Results) -> Iterator[str]:
     """A table for each learner of ours."""
-    comparisons = compare_with_best(results)
+    comparisons = compare_with_best(results, OURS)
     for learner, total in totals(comparisons, "learner", results.confidence).items():
         of_learner = [found for found in comparisons if found.learner == learner]
         rows = totals(of_learner, "dataset", results.confidence)
@@ -54,7 +56,7 @@ def best_others(comparisons: Sequence[AgainstBest]) -> str:
 
 def seconds(results: Results, store: Store) -> Iterator[str]:
     """The time of all cells of a data set, for learners of ours and BOOMER."""
-    names = [name for name in results.learners if name in results.ours or name.startswith("BOOMER")]
+    names = [name for name in results.learners if name in OURS or name.startswith("BOOMER")]
     rows = ([dataset, *(time_of(results, store, dataset, name) for name in names)] for dataset in results.datasets)
     yield from table(["data set", *names], rows)
 
@@ -62,7 +64,7 @@ def seconds(results: Results, store: Store) -> Iterator[str]:
 def time_of(results: Results, store: Store, dataset: str, learner: str) -> str:
     if learner not in results.finished(dataset):
         return ""
-    stored = [store.read(cell.key) for cell in results.cells(dataset, learner)]
+    stored = [store.read_cell(cell.key) for cell in results.cells(dataset, learner)]
     return f"{sum(cell.seconds for cell in stored if cell):.1f}"
 
 
@@ -77,14 +79,14 @@ def failures(results: Results) -> Iterator[str]:
 
 
 def page(results: Results, store: Store) -> Iterator[str]:
-    others = [name for name in results.competitors if name not in results.ours]
+    others = [name for name in results.competitors if name not in OURS]
     yield "# Learners made for these losses"
     yield ""
     yield "Made by `scripts/tailored_page.py` from what `make tailored` leaves: run it, and you get the same losses."
     yield ""
     yield provenance(results)
     yield (
-        f"Learners of ours: {', '.join(results.ours)}. The others: {', '.join(others)}. Ten folds, those of the "
+        f"Learners of ours: {', '.join(OURS)}. The others: {', '.join(others)}. Ten folds, those of the "
         "published study; hard predictions, means over all test rows."
     )
     if results.each_loss:

@@ -54,6 +54,7 @@ SUBPACKAGES = (
     "displays",
     "learners",
     "nn",
+    "paper",
     "report",
     "stats",
     "study",

@@ -2,16 +2,12 @@
 
 import signal
 import sys
-from typing import Any
-
-from choral._optional import require
+from types import FrameType
 
 
 def main() -> None:
     """Run the command line, or say in one line what it lacks."""
     try:
-        require("typer", "cli")
-        require("rich", "cli")
         from choral.cli import app  # takes a second: an early Ctrl-C comes here
     except ModuleNotFoundError as error:
         print(f"choral: error: {error}", file=sys.stderr)
@@ -23,7 +19,7 @@ def main() -> None:
     app()
 
 
-def _terminate(signal_number: int, frame: Any) -> None:
+def _terminate(signal_number: int, frame: FrameType | None) -> None:
     """End by an exception, so that half-written outputs are removed; by default the process just dies."""
     sys.exit(128 + signal_number)
 

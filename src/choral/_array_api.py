@@ -123,7 +123,9 @@ def widest(like: Array) -> Widest:
 
 
 def as_real(array: Array) -> Array:
-    """Numbers as the widest floats of their device."""
+    """Numbers as the widest floats of their device; SciPy's sparse matrices as well."""
+    if hasattr(array, "tocsr"):
+        return array.astype(float, copy=False)
     return xp_of(array).astype(array, widest(array).real, copy=False)
 
 

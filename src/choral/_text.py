@@ -1,9 +1,9 @@
-"""Text that comes from files or from users, made fit to be shown."""
+"""Text that comes from files or from users, made fit to be shown in one line."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-MOST_CHOICES = 20  # more are no help
+MAX_CHOICES = 20  # a longer list does not help
 
 
 def printable(text: str) -> str:
@@ -30,4 +30,53 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = [other for other in known if not other.startswith("_")]
     if near := get_close_matches(name, known, n=1) or [other for other in known if other.lower() == name.lower()]:
         return f"; did you mean {near[0]!r}?"
-    return f"; there are {', '.join(known)}." if 0 < len(known) <= MOST_CHOICES else "."
+    return f"; there are {', '.join(known)}." if 0 < len(known) <= MAX_CHOICES else "."
+
+
+def quoted(text: str, limit: int = 40) -> str:
+    r"""A piece of a file in quotes, shortened.
+
+    Examples
+    --------
+    >>> print(quoted("two\nlines"))
+    'two\nlines'
+    >>> quoted("rather long", limit=6)
+    "'rather...'"
+    """
+    return repr(text if len(text) <= limit else f"{text[:limit]}...")
+
+
+def some_of(names: Sequence[str], limit: int = 5) -> str:
+    """The first few names, and how many more there are.
+
+    Examples
+    --------
+    >>> some_of(["sea", "sky", "car"], limit=2)
+    "'sea', 'sky' and 1 more"
+    """
+    shown = ", ".join(quoted(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def first_line(error: BaseException) -> str:
+    r"""What an error says first, or its name if it says nothing.
+
+    Examples
+    --------
+    >>> first_line(ValueError("Bad magic number.\nSee the manual."))
+    'Bad magic number'
+    >>> first_line(EOFError())
+    'EOFError'
+    """
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

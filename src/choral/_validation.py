@@ -1,45 +1,20 @@
-"""What users pass in: made 2-D without a copy, or refused with what was expected, what came, and where.
+"""Checks of values, vectors and matrices: refused with what was expected, what came, and where; and frozen values.
 
-Shapes are checked here once, at the public door. Values are checked block by block by whoever walks
-the rows anyway (`choral.rows.pairs`), while a block is in the cache: a second pass over the data would
-cost more than the losses themselves.
+Labels and predictions that belong together come in by `choral.rows`.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 LARGEST_WEIGHT = 1e300  # larger ones have no finite sum
+ROUNDING = 1e-12  # sums of doubles that should agree may differ by this much
+TAGS = "Lists of tags become a matrix by sklearn.preprocessing.MultiLabelBinarizer."
 Labels = Any  # a 2-D array, or a SciPy sparse matrix or array in CSR form: SciPy has no types to say so
-
-
-def check_labels(y_true: Any, y_pred: Any, *, pred_name: str = "y_pred") -> tuple[Labels, Labels]:
-    """True labels and predictions as two matrices of one shape, dense or CSR."""
-    check_columns(y_true, y_pred, pred_name)
-    y_true, y_pred = check_matrix("y_true", y_true), check_matrix(pred_name, y_pred)
-    check_same_shape(y_true, y_pred, pred_name)
-    return y_true, y_pred
-
-
-def check_same_shape(y_true: Labels, y_pred: Labels, pred_name: str) -> None:
-    """Refuse matrices that differ in shape."""
-    if y_true.shape != y_pred.shape:
-        raise ValueError(
-            f"y_true and {pred_name} must have the same shape (n_samples, n_labels); "
-            f"got {tuple(y_true.shape)} and {tuple(y_pred.shape)}."
-        )
-
-
-def check_columns(y_true: Any, y_pred: Any, pred_name: str) -> None:
-    """Refuse two frames with the same columns in another order: they would be compared by position."""
-    true, pred = (list(getattr(frame, "columns", ())) for frame in (y_true, y_pred))
-    if true != pred and len(true) == len(pred) and set(true) == set(pred):
-        raise ValueError(
-            f"{pred_name} must have the columns of y_true in the same order; {pred_name}[y_true.columns] puts them so."
-        )
 
 
 def check_array(name: str, values: Any) -> Any:
@@ -64,7 +39,8 @@ def check_form(name: str, matrix: Labels, *, is_numeric: bool) -> None:
     if matrix.ndim != 2:
         raise ValueError(_wrong_dimension(name, matrix))
     if not is_numeric:
-        raise ValueError(f"{name} must hold numbers or booleans; got dtype {matrix.dtype}.")
+        tags = f" {TAGS}" if getattr(matrix.dtype, "kind", "") in "US" else ""
+        raise ValueError(f"{name} must hold numbers or booleans; got dtype {matrix.dtype}.{tags}")
     if 0 in matrix.shape:
         raise ValueError(f"{name} must have at least one row and one label; got shape {tuple(matrix.shape)}.")
 
@@ -77,8 +53,8 @@ def check_rows(name: str, rows: Any) -> tuple[np.ndarray, bool]:
     return array.astype(float, copy=False), single
 
 
-def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
-    """Finite, non-negative, one for each row, not all zero; None stays None."""
+def check_sample_weight(sample_weight: Any, n_rows: int, *, allow_none: bool = False) -> np.ndarray | None:
+    """Finite, non-negative, one for each row, not all zero unless ``allow_none`` is set; None stays None."""
     if sample_weight is None:
         return None
     weights = check_vector("sample_weight", sample_weight)
@@ -86,7 +62,7 @@ def check_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
         raise ValueError(f"sample_weight must have one entry for each of {n_rows} rows; got {weights.size}.")
     wrong = ~((weights >= 0) & (weights < np.inf))
     refuse_where("sample_weight must be finite and non-negative", "sample_weight", weights, wrong)
-    if not weights.any():
+    if not weights.any() and not allow_none:
         raise ValueError("sample_weight must not be zero everywhere.")
     if weights.max() > LARGEST_WEIGHT:
         raise ValueError(f"sample_weight must have a finite sum; its largest entry is {weights.max()}.")
@@ -161,7 +137,7 @@ def _as_array(name: str, values: Any) -> np.ndarray:
     try:
         array = np.asarray(values)
     except ValueError as error:  # a ragged list
-        raise ValueError(f"{name} must be a matrix; its rows differ in length ({error}).") from error
+        raise ValueError(f"{name} must be a matrix; its rows differ in length ({error}). {TAGS}") from error
     return _numbers(name, array) if array.dtype == object else array
 
 
@@ -175,7 +151,8 @@ def _numbers(name: str, objects: np.ndarray) -> np.ndarray:
             value = str(value)
         if isinstance(value, str):
             where = ", ".join(map(str, place))
-            raise ValueError(f"{name} must hold numbers or booleans; {name}[{where}] is {value!r}.")
+            tags = f" {TAGS}" if objects.ndim == 1 else ""
+            raise ValueError(f"{name} must hold numbers or booleans; {name}[{where}] is {value!r}.{tags}")
     return numbers
 
 
@@ -186,3 +163,47 @@ def _wrong_dimension(name: str, array: Any) -> str:
     if array.ndim == 3:
         return f"{expected} If it comes from predict_proba of several outputs, see choral.stack_proba."
     return expected
+
+
+class Value:
+    """A value that may hold arrays: read-only, comparable, hashable.
+
+    A frozen dataclass that holds an array is neither comparable nor hashable; this is the little it takes.
+    """
+
+    def _freeze(self, **fields: Any) -> None:
+        for name, field in fields.items():
+            if isinstance(field, np.ndarray):
+                # A copy of our own, without negative zeros: equal values have equal bytes.
+                field = field + 0 if field.dtype.kind == "f" else field.copy()
+                field.flags.writeable = False
+            object.__setattr__(self, name, field)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._freeze(**state)  # pickle and copy hand over writable arrays
+
+    def _identity(self) -> Hashable:
+        """What two equal values have in common."""
+        raise NotImplementedError
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._identity()))
+
+
+def listed(numbers: np.ndarray) -> str:
+    """Numbers as a short list, for ``repr``."""
+    shown = [f"{number:.6g}" for number in (numbers if numbers.size <= 12 else numbers[:4])]
+    if numbers.size > 12:
+        shown += ["...", f"{numbers[-1]:.6g}"]
+    return f"[{', '.join(shown)}]"

@@ -5,10 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from choral._validation import check_count, check_vector, refuse_where
-from choral.measures.base import Value, listed
+from choral._validation import ROUNDING, Value, check_count, check_vector, listed, refuse_where
 from choral.measures.families import Family, get_family
-from choral.measures.forms import ROUNDING
 
 SMALL_ANGLE = 1e-7  # between two segments of a straight line, by rounding
 

@@ -21,7 +21,7 @@ from choral._typing import FloatArray
 from choral._validation import check_rows, refuse_where
 from choral.measures import ByCount, ByRelevance, Form, Measure, Table, Terms, check_measure
 from choral.measures.forms import PlainForm
-from choral.rows.pairs import row_slices
+from choral.rows.blocks import row_slices
 
 MAX_CANCELLATION = 1e6  # larger masses of both signs could leave fewer than ten digits of a result in [0, 1]
 

@@ -8,12 +8,13 @@ hard labels or scores in [0, 1]. Torch tensors, CuPy and JAX arrays are reduced 
 """
 
 import math
-from collections.abc import Iterable, Iterator
-from functools import reduce
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial, reduce
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from choral._array_api import (
     Array,
@@ -23,10 +24,11 @@ from choral._array_api import (
     is_foreign,
     look_up,
     rows_times,
+    to_host,
     to_library_of,
     xp_of,
 )
-from choral._validation import Labels
+from choral._typing import FloatArray, LabelMatrix, RowWeights
 from choral.integrals import add_steps
 from choral.measures import (
     BinomialMeasure,
@@ -44,24 +46,22 @@ from choral.measures import (
     check_measure,
 )
 from choral.measures.moebius import label_set, set_weights
-from choral.rows.array_checks import check_pair, check_row_weights
-from choral.rows.array_pairs import array_row_sums
-from choral.rows.blocks import CorrectBlock
-from choral.rows.pairs import correct_blocks, error_blocks
+from choral.rows import CorrectBlock, Rows, add_up, open_rows
 from choral.rows.ranks import rank_averages
 
 Reduction = Literal["mean", "none"]
+Loss = Any  # a float for the mean; for "none" an array of floats of the library and on the device of the data
 
 
 @np.errstate(under="ignore")  # weights below 1e-308 times errors
 def choquet_loss(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
     measure: Measure,
     *,
-    sample_weight: Any = None,
+    sample_weight: RowWeights | None = None,
     reduction: Reduction = "mean",
-) -> Any:
+) -> Loss:
     r"""One minus the Choquet integral of label-wise correctness, for any measure.
 
     Parameters
@@ -90,13 +90,21 @@ def choquet_loss(
     >>> choquet_loss([[1, 1, 1], [1, 1, 1]], [[1, 0, 1], [1, 1, 0]], together)
     0.5
     """
-    matrices, weights = _check(y_true, y_pred, measure, sample_weight, reduction)
-    rows = concatenate(_row_losses(*matrices, measure.form(matrices[0].shape[1])))
-    rows = xp_of(rows).clip(rows, 0, 1)  # sums of weights may be 1 but for rounding
-    return _reduce(rows, weights, reduction, first_foreign(y_pred, y_true))
+    check_measure(measure)
+    rows = open_rows(y_true, y_pred, sample_weight=sample_weight)
+    if not rows.is_lazy:
+        measure.form(rows.n_labels)  # refuses what does not fit before any row is read
+    return _reduce(rows, partial(_choquet_rows, measure=measure), reduction, first_foreign(y_pred, y_true))
 
 
-def binomial_loss(y_true: Any, y_pred: Any, k: int, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
+def binomial_loss(
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    k: int,
+    *,
+    sample_weight: RowWeights | None = None,
+    reduction: Reduction = "mean",
+) -> Loss:
     """For hard predictions, the probability that a random set of k labels contains a mistake.
 
     ``k=1`` is the Hamming loss, ``k=n_labels`` the subset 0/1 loss. Parameters as in `choquet_loss`.
@@ -112,8 +120,13 @@ def binomial_loss(y_true: Any, y_pred: Any, k: int, *, sample_weight: Any = None
 
 
 def polynomial_loss(
-    y_true: Any, y_pred: Any, alpha: float, *, sample_weight: Any = None, reduction: Reduction = "mean"
-) -> Any:
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    alpha: float,
+    *,
+    sample_weight: RowWeights | None = None,
+    reduction: Reduction = "mean",
+) -> Loss:
     """For hard predictions with e of K labels wrong, ``1 - (1 - e / K) ** alpha``.
 
     ``alpha=1`` is the Hamming loss, ``alpha=inf`` the subset 0/1 loss. Parameters as in `choquet_loss`.
@@ -126,7 +139,9 @@ def polynomial_loss(
     return choquet_loss(y_true, y_pred, PolynomialMeasure(alpha), sample_weight=sample_weight, reduction=reduction)
 
 
-def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
+def hamming_loss(
+    y_true: LabelMatrix, y_pred: LabelMatrix, *, sample_weight: RowWeights | None = None, reduction: Reduction = "mean"
+) -> Loss:
     """The mean error over all labels; parameters as in `choquet_loss`.
 
     Examples
@@ -139,7 +154,9 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reducti
     return choquet_loss(y_true, y_pred, HammingMeasure(), sample_weight=sample_weight, reduction=reduction)
 
 
-def subset_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
+def subset_loss(
+    y_true: LabelMatrix, y_pred: LabelMatrix, *, sample_weight: RowWeights | None = None, reduction: Reduction = "mean"
+) -> Loss:
     """The largest error in a row: subset 0/1 loss for hard predictions; parameters as in `choquet_loss`.
 
     Examples
@@ -151,8 +168,13 @@ def subset_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reductio
 
 
 def owa_loss(
-    y_true: Any, y_pred: Any, weights: Any, *, sample_weight: Any = None, reduction: Reduction = "mean"
-) -> Any:
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    weights: ArrayLike,
+    *,
+    sample_weight: RowWeights | None = None,
+    reduction: Reduction = "mean",
+) -> Loss:
     r"""Ordered weighted average of the label-wise errors.
 
     .. math:: \ell = \sum_{i=1}^{K} w_i \, e_{[i]}, \quad e_{[1]} \ge \dots \ge e_{[K]},
@@ -174,7 +196,7 @@ def owa_loss(
     0.43
     """
     measure = CountingMeasure.from_weights(weights)
-    n_labels = check_pair(y_true, y_pred)[0].shape[1]
+    n_labels = open_rows(y_true, y_pred).n_labels
     if np.size(weights) != n_labels:
         raise ValueError(f"weights must have one entry for each of {n_labels} labels; got {np.size(weights)}.")
     return choquet_loss(y_true, y_pred, measure, sample_weight=sample_weight, reduction=reduction)
@@ -182,15 +204,15 @@ def owa_loss(
 
 @np.errstate(under="ignore")
 def covering_loss(
-    y_true: Any,
-    y_pred: Any,
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
     label_sets: Iterable[int | Iterable[int]],
     *,
-    weights: Any = None,
+    weights: ArrayLike | None = None,
     normalize: bool = True,
-    sample_weight: Any = None,
+    sample_weight: RowWeights | None = None,
     reduction: Reduction = "mean",
-) -> Any:
+) -> Loss:
     """Subset 0/1 losses on a family of label sets: their weighted mean, or their sum as in the paper.
 
     Parameters
@@ -216,16 +238,17 @@ def covering_loss(
     measure = CoveringMeasure(sets, weights)
     if normalize:
         return choquet_loss(y_true, y_pred, measure, sample_weight=sample_weight, reduction=reduction)
-    matrices, row_weights = _check(y_true, y_pred, measure, sample_weight, reduction)
-    form = measure.form(matrices[0].shape[1])
     total = math.fsum(set_weights(sets, weights))
-    terms = Terms(total * form.singles, tuple((labels, total * mass) for labels, mass in form.larger))
-    rows = concatenate(_row_losses(*matrices, terms))
-    return _reduce(rows, row_weights, reduction, first_foreign(y_pred, y_true))
+    rows = open_rows(y_true, y_pred, sample_weight=sample_weight)
+    return _reduce(
+        rows, partial(_covering_rows, measure=measure, total=total), reduction, first_foreign(y_pred, y_true)
+    )
 
 
 @np.errstate(under="ignore")
-def f_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Reduction = "mean") -> Any:
+def f_loss(
+    y_true: LabelMatrix, y_pred: LabelMatrix, *, sample_weight: RowWeights | None = None, reduction: Reduction = "mean"
+) -> Loss:
     r"""One minus the F measure of each row; 0 where truth and prediction are both empty.
 
     .. math:: 1 - \frac{2 \sum_i y_i s_i}{\sum_i y_i + \sum_i s_i} = \frac{\sum_i |y_i - s_i|}{\sum_i y_i + \sum_i s_i}
@@ -238,56 +261,79 @@ def f_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None, reduction: Re
     >>> f_loss([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]], reduction="none").round(3)
     array([0.333, 0.   ])
     """
-    (true, pred), weights = _check_data(y_true, y_pred, sample_weight, reduction)
-    errors = concatenate(
-        as_real(wrong) if wrong is not None else _row_sums(some) for _, wrong, some in error_blocks(true, pred)
-    )
-    positives = to_library_of(_row_sums(true), errors) + to_library_of(_row_sums(pred), errors)
-    xp = xp_of(errors)
-    rows = errors / xp.where(positives > 0, positives, xp.ones_like(positives))
-    rows = xp.clip(rows, 0, 1)  # two sums of the same scores may round differently
-    return _reduce(rows, weights, reduction, first_foreign(y_pred, y_true))
+    rows = open_rows(y_true, y_pred, sample_weight=sample_weight)
+    return _reduce(rows, _f_rows, reduction, first_foreign(y_pred, y_true))
 
 
-def _check(
-    y_true: Any, y_pred: Any, measure: Any, sample_weight: Any, reduction: str
-) -> tuple[tuple[Labels, Labels], Array | None]:
-    """All that can be checked before the values."""
-    matrices, weights = _check_data(y_true, y_pred, sample_weight, reduction)
-    check_measure(measure)
-    return matrices, weights
+# The losses of rows in memory, block by block
 
 
-def _check_data(
-    y_true: Any, y_pred: Any, sample_weight: Any, reduction: str
-) -> tuple[tuple[Labels, Labels], Array | None]:
-    matrices = check_pair(y_true, y_pred)
-    if reduction not in ("mean", "none"):
-        raise ValueError(f"reduction must be 'mean' or 'none'; got {reduction!r}.")
-    return matrices, check_row_weights(sample_weight, matrices)
+def _choquet_rows(rows: Rows, measure: Measure) -> Iterator[Array]:
+    for losses in _row_losses(rows, measure, measure.form(rows.n_labels)):
+        yield xp_of(losses).clip(losses, 0, 1)  # sums of weights may be 1 but for rounding
 
 
-def _row_losses(y_true: Labels, y_pred: Labels, form: Form) -> Iterator[Array]:
-    """The losses of the rows, block by block, by the form of a measure."""
+def _covering_rows(rows: Rows, measure: CoveringMeasure, total: float) -> Iterator[Array]:
+    form = measure.form(rows.n_labels)
+    plain = Terms(total * form.singles, tuple((labels, total * mass) for labels, mass in form.larger))
+    return _row_losses(rows, measure, plain)
+
+
+def _f_rows(rows: Rows) -> Iterator[Array]:
+    for block in rows.pair_blocks():
+        errors = _row_sums(abs(as_real(block.true) - as_real(block.pred)))
+        positives = _row_sums(block.true) + _row_sums(block.pred)
+        xp = xp_of(errors)
+        losses = errors / xp.where(positives > 0, positives, xp.ones_like(positives))
+        yield _leave_out(xp.clip(losses, 0, 1), block.n_observed)  # sums of the same scores may round differently
+
+
+def _row_losses(rows: Rows, measure: Measure, form: Form) -> Iterator[Array]:
+    """The losses of the rows by the form of a measure."""
     if isinstance(form, ByCount):
-        return _ordered_averages(y_true, y_pred, form)
+        return _ordered_averages(rows, measure, form)
     if isinstance(form, Terms):
-        return _sums_of_largest_errors(y_true, y_pred, form)
-    return (1 - _integrals(block, form) for block in correct_blocks(y_true, y_pred))
+        return _sums_of_largest_errors(rows, measure, form)
+    return (1 - _integrals(block, measure, form) for block in rows.correct_blocks())
 
 
-def _ordered_averages(y_true: Labels, y_pred: Labels, form: ByCount) -> Iterator[Array]:
-    for _, wrong, errors in error_blocks(y_true, y_pred):
-        if wrong is not None:
+def _ordered_averages(rows: Rows, measure: Measure, form: ByCount) -> Iterator[Array]:
+    for _, wrong, errors, n_observed in rows.error_blocks():
+        if n_observed is not None:
+            yield _averages_of_observed(measure, wrong, errors, n_observed)
+        elif wrong is not None:
             yield look_up(form.deficits(int(xp_of(wrong).max(wrong))), wrong)
         else:
             yield rank_averages(errors, form.weights)
 
 
-def _sums_of_largest_errors(y_true: Labels, y_pred: Labels, form: Terms) -> Iterator[Array]:
+def _averages_of_observed(measure: Measure, wrong: Array | None, errors: Any, n_observed: Array) -> Array:
+    """Losses of rows by their known labels, each number of them by itself; nan where none is known."""
+    like = first_foreign(n_observed)
+    n_observed, wrong, errors = (to_host(part) if is_foreign(part) else part for part in (n_observed, wrong, errors))
+    losses = np.full(n_observed.size, np.nan)
+    for number in np.unique(n_observed[n_observed > 0]).tolist():
+        form, some = measure.on_observed(number).form(number), n_observed == number
+        if not isinstance(form, ByCount):
+            raise _no_loss_of_observed(measure)
+        if wrong is not None:
+            losses[some] = form.deficits()[wrong[some]]
+        else:
+            losses[some] = rank_averages(errors[some], partial(_padded_weights, form))
+    return losses if like is None else to_library_of(losses, like)
+
+
+def _padded_weights(form: ByCount, n_ranks: int) -> np.ndarray:
+    weights = form.weights(n_ranks)
+    return np.pad(weights, (0, n_ranks - weights.size))  # the other ranks are of labels that are not known
+
+
+def _sums_of_largest_errors(rows: Rows, measure: Measure, form: Terms) -> Iterator[Array]:
     """Sum of m(T) * max of the errors in T: as 1 - sum of m(T) * min of u, but exactly 0 where nothing is wrong."""
     carriers = sorted({label for labels, _ in form.larger for label in labels})
-    for _, _, errors in error_blocks(y_true, y_pred, count=False):
+    for _, _, errors, n_observed in rows.error_blocks(count=False):
+        if n_observed is not None:
+            raise _no_loss_of_observed(measure)
         losses = rows_times(errors, form.singles)
         columns = dict(zip(carriers, _columns(errors, carriers), strict=True))
         for labels, mass in form.larger:
@@ -299,7 +345,9 @@ def _columns(errors: Any, labels: list[int]) -> Iterable[Array]:
     return errors[:, labels].toarray().T if sp.issparse(errors) else (errors[:, label] for label in labels)
 
 
-def _integrals(block: CorrectBlock, form: Table | ByRelevance) -> Array:
+def _integrals(block: CorrectBlock, measure: Measure, form: Table | ByRelevance) -> Array:
+    if block.n_observed is not None:
+        raise _no_loss_of_observed(measure)
     truth = (block.true,) if isinstance(form, ByRelevance) else ()
     if block.is_hard:
         return form.worth(block.correct, *truth)
@@ -307,17 +355,86 @@ def _integrals(block: CorrectBlock, form: Table | ByRelevance) -> Array:
     return add_steps(block.correct, order, form.nested_worths(order, *truth))
 
 
-def _reduce(rows: Array, weights: Array | None, reduction: str, like: Array | None) -> Any:
-    """Their mean, or the losses themselves, in the library of an array that the user passed in."""
-    if reduction == "none":
-        return to_library_of(rows, like)
-    if not is_foreign(rows):
-        return float(np.average(rows, weights=weights))
-    xp = xp_of(rows)
-    return float(xp.mean(rows) if weights is None else xp.sum(rows * weights) / xp.sum(weights))
+def _no_loss_of_observed(measure: Measure) -> ValueError:
+    return ValueError(
+        f"labels are missing, and only counting measures can judge a row by its known labels; got {measure!r}."
+    )
 
 
-def _row_sums(matrix: Labels) -> Array:
+def _leave_out(losses: Array, n_observed: Array | None) -> Array:
+    """nan for rows of which nothing is known."""
+    if n_observed is None:
+        return losses
+    xp = xp_of(losses)
+    return xp.where(n_observed > 0, losses, xp.full_like(losses, xp.nan))
+
+
+def _row_sums(matrix: Any) -> Array:
     if is_foreign(matrix):
-        return concatenate(array_row_sums(matrix))
+        return xp_of(matrix).sum(as_real(matrix), axis=1)
     return np.asarray(matrix.sum(axis=1, dtype=float)).ravel()
+
+
+# Their mean, or the losses themselves
+
+
+class _Mean(NamedTuple):
+    """A weighted mean, which adds up over blocks of rows; rows without a loss are left out."""
+
+    mean: float
+    weight: float
+
+    def __add__(self, other: "_Mean") -> "_Mean":  # type: ignore[override]
+        weight = self.weight + other.weight
+        total = self.mean * self.weight + other.mean * other.weight
+        return _Mean(total / weight if weight else 0.0, weight)
+
+
+class _Concatenated:
+    """Losses of rows, block after block."""
+
+    def __init__(self, losses: FloatArray):
+        self.losses = losses
+
+    def __add__(self, other: "_Concatenated") -> "_Concatenated":
+        return _Concatenated(np.concatenate([self.losses, other.losses]))
+
+
+def _reduce(rows: Rows, losses_of: Callable[[Rows], Iterator[Array]], reduction: str, like: Array | None) -> Loss:
+    """The mean over rows, or the losses themselves in the library of an array that the user passed in."""
+    if reduction not in ("mean", "none"):
+        raise ValueError(f"reduction must be 'mean' or 'none'; got {reduction!r}.")
+    if reduction == "none":
+        return to_library_of(add_up([rows], partial(_all_losses, losses_of=losses_of)).losses, like)
+    mean = add_up([rows], partial(_mean, losses_of=losses_of))
+    if not mean.weight:
+        raise ValueError("a mean loss needs a row with a known label and a positive weight; there is none.")
+    return mean.mean
+
+
+def _all_losses(rows: Sequence[Rows], losses_of: Callable[[Rows], Iterator[Array]]) -> _Concatenated:
+    return _Concatenated(concatenate(losses_of(rows[0])))
+
+
+def _mean(rows: Sequence[Rows], losses_of: Callable[[Rows], Iterator[Array]]) -> _Mean:
+    losses = concatenate(losses_of(rows[0]))
+    mean = _weighted_mean(losses, rows[0].weights)
+    if not np.isnan(mean.mean):
+        return mean
+    # Rows of which nothing is known have no loss.
+    xp = xp_of(losses)
+    unknown = xp.isnan(losses)
+    weights = xp.ones_like(losses) if rows[0].weights is None else rows[0].weights
+    zeros = xp.zeros_like(losses)
+    return _weighted_mean(xp.where(unknown, zeros, losses), xp.where(unknown, zeros, weights))
+
+
+def _weighted_mean(losses: Array, weights: Array | None) -> _Mean:
+    xp = xp_of(losses)
+    if weights is None:
+        return _Mean(float(xp.mean(losses)), losses.shape[0])
+    if not is_foreign(losses):
+        weight = float(weights.sum())
+        return _Mean(float(np.average(losses, weights=weights)) if weight else 0.0, weight)
+    total, weight = to_host(xp.stack([xp.sum(losses * weights), xp.sum(weights)])).tolist()
+    return _Mean(total / weight if weight else 0.0, weight)

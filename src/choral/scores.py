@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from choral._validation import Labels, check_count, check_matrix, refuse_entry_where, refuse_where
+from choral.rows.door import check_sparse_threshold
+from choral.rows.sparse import harden_sparse
 
 
 def harden(scores: Any, threshold: float = 0.5) -> Labels:
@@ -30,20 +32,10 @@ def harden(scores: Any, threshold: float = 0.5) -> Labels:
     >>> harden([[0.2, 0.5, 0.9]])
     array([[0, 1, 1]], dtype=uint8)
     """
-    return harden_checked(check_scores("scores", scores), check_threshold(threshold))
-
-
-def harden_checked(matrix: Labels, threshold: float) -> Labels:
-    """`harden` for what has passed `check_scores` and `check_threshold`."""
-    if not sp.issparse(matrix):
-        return (matrix >= threshold).astype(np.uint8)
-    if not threshold > 0:
-        raise ValueError(
-            f"a threshold for sparse scores must be above 0, the score of absent entries; got {threshold}."
-        )
-    labels = sp.csr_array((matrix.data >= threshold, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
-    labels.eliminate_zeros()
-    return labels.astype(np.uint8)
+    matrix, threshold = check_scores("scores", scores), check_threshold(threshold)
+    if sp.issparse(matrix):
+        return harden_sparse("scores", matrix, check_sparse_threshold(threshold))
+    return (matrix >= threshold).astype(np.uint8)
 
 
 def harden_top(scores: Any, n_relevant: int) -> np.ndarray:

@@ -157,8 +157,13 @@ def test_clear_differences(three_models):
 
 
 def test_differences_that_are_not_clear(three_models):
-    sentence = "Best at k=4 (subset 0/1): good; not told apart from it by the 95% bootstrap interval: near.\n"
+    reason = "since the 95% bootstrap interval of the difference includes 0"
+    sentence = f"Best at k=4 (subset 0/1): good; near may be as good, {reason}.\n"
     assert sentence in notes("t.npy", "good.npy", "near.npy", "bad.npy")
+    np.save("nearer.npy", np.load("near.npy"))
+    reason = "since the 95% bootstrap intervals of the differences include 0"
+    sentence = f"Best at k=4 (subset 0/1): good; near, nearer may be as good, {reason}.\n"
+    assert sentence in notes("t.npy", "good.npy", "near.npy", "nearer.npy")
 
 
 def test_no_bootstrap_no_word_about_it(three_models):
@@ -210,7 +215,7 @@ def test_scores_stay_soft_and_a_note_says_so(folder):
     result = run("true.csv", "scores.csv")
     assert "*0.1083" in cells(result.stdout, "scores")  # (0.1 + 0.4 + 0.8) / 12
     assert "soft predictions" in result.stdout
-    assert "The baseline (all irrelevant) is hard: scores do not compare with it." in result.stdout
+    assert "The baseline (all irrelevant) is hard and cannot be compared with scores." in result.stdout
     assert "No model beats" not in result.stdout
     assert result.stderr.startswith("note: the predictions are scores")
     assert "--threshold" in result.stderr
@@ -263,6 +268,8 @@ def test_header(folder):
     )
     assert "1 row, 2 labels" in run("t.csv", "t.csv", "--header").stdout
     assert "2 rows, 2 labels" in run("t.csv", "t.csv", "--no-header").stdout
+    Path("t.csv").write_text("101,102\n1,0\n")
+    assert_fails("expected 0 or 1; got 101.0 (if this line is a header, say --header).", "t.csv", "t.csv")
 
 
 def test_id_column(folder):
@@ -272,6 +279,7 @@ def test_id_column(folder):
     result = run("true.csv", "deep.csv", "--id", "image")
     assert "*0.3333" in cells(result.stdout, "deep")
     assert_fails("true.csv has no column 'id' for the ids", "true.csv", "deep.csv", "--id", "id")
+    assert_fails("broad.csv has no column 'image' for the ids", "true.csv", "broad.csv", "--id", "image")
 
 
 def test_family_and_parameters(folder):

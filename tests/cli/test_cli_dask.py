@@ -351,6 +351,10 @@ def test_what_is_wrong_with_a_part_is_one_line(folder, client):
     assert_fails(
         "broad/part-1.csv has a header but no rows.", "true", "broad", "--weights", "w", "--dask", address(client)
     )
+    Path("numbers").mkdir()
+    Path("numbers/part.csv").write_text("0,1\n1,1\n")
+    message = "numbers/part.csv, 0,1, may be a header or labels; say --header or --no-header."
+    assert_fails(message, "numbers", "numbers", "--dask", address(client))
 
 
 def test_a_cluster_that_does_not_answer_is_one_line(folder, monkeypatch):
@@ -393,7 +397,7 @@ def test_what_happens_to_clusters(folder):
     files = [
         parts.ComparedPaths(Path(f"true/part-{i}.csv"), {"broad": Path(f"broad/part-{i}.csv")}) for i in range(N_PARTS)
     ]
-    options = parts.PartOptions(weight_column="w")
+    options = parts.ComparedOptions(weight_column="w")
     killed = FailingClient(distributed.KilledWorker("task", None, 3))
     with pytest.raises(MemoryError, match="Workers died, one after another, while they read true/part-1.csv and its"):
         parts.summarise_parts(files, options, client=killed)

@@ -199,7 +199,7 @@ def test_both_ends_stand_alone(folder):
 
 
 def test_only_some_changes_are_told(folder, monkeypatch):
-    monkeypatch.setattr("choral.cli.decision_notes.MOST_CHANGES", 2)
+    monkeypatch.setattr("choral.cli.decide.printing.MAX_CHANGES", 2)
     assert "The prediction changes at k=2, k=3 and 2 times more.\n" in output("five.csv")
 
 
@@ -504,7 +504,7 @@ def test_progress_is_told_of_reading_and_deciding(twelve, monkeypatch):
     def record():
         yield lambda *state: shown.append(state)
 
-    monkeypatch.setattr("choral.cli.decide.progress_bar", record)
+    monkeypatch.setattr("choral.cli.decide.command.progress_bar", record)
     output("twelve.csv", "--normalize", "--method", "search")
     whats = list(dict.fromkeys(what for _, _, what in shown))
     assert whats == ["reading twelve.csv", "deciding", *(f"k={k}" for k in range(1, 13)), "done"]

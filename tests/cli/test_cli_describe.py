@@ -199,7 +199,9 @@ def test_conditional_dependence(folder):
     assert more[0][-1] == labels[0][-1] == "gain"
     assert more[1][-1] == f"{expected.total:.3f} ± {expected.standard_error:.3f}"
     assert [row[-1] for row in labels[1:]] == [f"{gain:.3f}" for gain in expected.gains]
-    assert "Gain is what the true labels before a label tell of it" in " ".join(notes.split())
+    assert "Gain is how much better a label is predicted if the true labels before it are known" in " ".join(
+        notes.split()
+    )
     (row,) = read_csv("out.csv")
     assert float(row["conditional_total"]) == expected.total
     assert float(row["conditional_standard_error"]) == expected.standard_error
@@ -302,13 +304,19 @@ def test_one_line_for_whatever_is_wrong(folder, arguments, message):
     assert sorted(path.name for path in folder.iterdir()) == ["labels.csv", "photos.arff"]
 
 
+def test_an_arff_file_that_does_not_name_its_labels(folder):
+    Path("plain.arff").write_text("@relation plain\n@attribute a {0,1}\n@data\n1\n")
+    assert_fails("plain.arff: nothing says which attributes are labels; expected -C in @relation, ", "plain.arff")
+    assert_fails("a file plain.xml beside it, or --labels.", "plain.arff")
+
+
 def test_values_that_are_no_labels(folder):
     Path("bad.csv").write_text("sea,sky\n1,0\n0,3\n")
     assert_fails("bad.csv, line 3, column 'sky': expected 0 or 1; got 3", "bad.csv")
 
 
 def test_outputs_are_checked_before_the_reading(folder, monkeypatch):
-    monkeypatch.setattr("choral.cli.describe.read_input", lambda *_: pytest.fail("read too early"))
+    monkeypatch.setattr("choral.cli.describe._read_input", lambda *_: pytest.fail("read too early"))
     assert_fails("no/out.csv cannot be written", "photos.arff", "--csv", "no/out.csv")
 
 

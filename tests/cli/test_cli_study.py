@@ -16,14 +16,13 @@ pytest.importorskip("rich")
 from typer.testing import CliRunner
 
 from choral.cli import app
+from choral.paper.yardstick import COLUMNS, add_up, compare_with_best
 from choral.report import study_contents
 from choral.study import Results
-from choral.study.yardstick import COLUMNS, add_up, compare_with_best
 
 EVIL = "<script>alert(1)</script>"
 PLAN = f"""
 title = "Trial"
-claims = true
 
 [split]
 folds = 2
@@ -58,6 +57,9 @@ learner = "ClassifierChain"
 name = "nothing"
 learner = "ConstantLabels"
 baseline = true
+
+[[analyses]]
+call = "choral.paper:claims_section"
 """
 FAILING = '\n[[learners]]\nname = "broken"\nlearner = "broken:Broken"\n'
 BROKEN = """
@@ -169,7 +171,7 @@ def test_contents_are_plain_json_and_equal_the_results(study):
     assert ranks["mean_ranks"] == dict(
         zip(("BR", "LP", "CC"), results.rank_comparison("binomial", 0.0).mean_ranks, strict=True)
     )
-    assert contents["claims"][0]["verdict"] == "cannot be judged"
+    assert contents["sections"][0]["findings"][0]["verdict"] == "cannot be judged"
 
 
 def test_report_writes_the_page_once_more(study, tmp_path):
@@ -212,7 +214,7 @@ def test_a_learner_that_fails_costs_its_cells_and_the_exit_status(study, tmp_pat
 
 def test_learners_of_ours_are_shown_beside_the_best_of_the_others(study, tmp_path):
     assert "beside the best" not in study[1]
-    plan = write_plan(tmp_path, PLAN.replace("claims = true", 'ours = ["LP", "CC"]'))
+    plan = write_plan(tmp_path, PLAN.replace('claims_section"', 'Yardstick"\nparameters = { ours = ["LP", "CC"] }'))
     result = run("study", plan, "--out", tmp_path / "out", "--no-figures", "--no-report", columns=200)
     assert (result.exit_code, result.stderr) == (0, ""), result.output
     *_, first, second = result.stdout.split(" beside the best of all others at each loss:\n")
@@ -221,7 +223,7 @@ def test_learners_of_ours_are_shown_beside_the_best_of_the_others(study, tmp_pat
     for learner, printed in {"LP": first, "CC": second}.items():
         lines = [re.split(r"  +", line.strip()) for line in printed.splitlines()]
         rows = {line[0]: tuple(line[1:]) for line in lines if len(line) == 6}
-        of_learner = [found for found in compare_with_best(results) if found.learner == learner]
+        of_learner = [found for found in compare_with_best(results, ("LP", "CC")) if found.learner == learner]
         totals_by_hand = {
             dataset: add_up([found for found in of_learner if found.dataset == dataset], 0.95)
             for dataset in results.datasets

@@ -354,10 +354,39 @@ def test_sample_weight_is_the_number_of_copies_of_a_row():
 
 # What is refused, and how.
 
-NAN_HINT = (
-    "y_true must be binary, 0 or 1 (for nan, a missing label, see choral.evaluate and ObservedProfile); "
-    "y_true[0, 1] is nan."
-)
+MISSING = [[[0, np.nan]], [[0, None]], sp.csr_matrix([[0, np.nan]])]
+
+
+@pytest.mark.parametrize("y_true", MISSING, ids=["nan", "None", "sparse"])
+def test_a_profile_of_complete_labels_refuses_missing_ones(y_true):
+    message = (
+        "y_true must be binary, 0 or 1 (for nan, a missing label, see choral.evaluate and ObservedProfile); "
+        "y_true[0, 1] is nan."
+    )
+    y_pred = sp.csr_matrix([[0, 1]]) if sp.issparse(y_true) else [[0, 1]]
+    with pytest.raises(ValueError, match=re.escape(message)):
+        choral.ErrorProfile.from_predictions(y_true, y_pred)
+
+
+@pytest.mark.parametrize("y_true", MISSING, ids=["nan", "None", "sparse"])
+def test_only_counting_measures_judge_rows_by_their_known_labels(y_true):
+    y_pred = sp.csr_matrix([[1, 1]]) if sp.issparse(y_true) else [[1, 1]]
+    assert choral.hamming_loss(y_true, y_pred) == 1
+    capacity = choral.Capacity([0, 0.5, 0.5, 1])
+    for measure in (AdditiveMeasure([0.5, 0.5]), capacity, choral.RelevanceMeasure(capacity, 1)):
+        with pytest.raises(ValueError, match="labels are missing, and only counting measures can judge a row by its"):
+            choral.choquet_loss(y_true, y_pred, measure)
+
+
+@pytest.mark.parametrize("loss", [choral.hamming_loss, choral.subset_loss, choral.f_loss])
+def test_rows_of_which_nothing_is_known_are_left_out(loss):
+    y_true, y_pred = [[np.nan, np.nan], [1, np.nan], [1, 0]], [[1, 1], [0, 1], [1, 0]]
+    rows = loss(y_true, y_pred, reduction="none")
+    np.testing.assert_array_equal(rows, [np.nan, 1, 0])
+    assert loss(y_true, y_pred) == 0.5
+    assert loss(y_true, y_pred, sample_weight=[5, 1, 3]) == 0.25
+    with pytest.raises(ValueError, match="a mean loss needs a row with a known label and a positive weight"):
+        loss(y_true[:1], y_pred[:1])
 
 
 @pytest.mark.parametrize(
@@ -381,7 +410,6 @@ NAN_HINT = (
         ([[0, 1], [0, 2]], [[0, 1], [0, 1]], "y_true must be binary, 0 or 1; y_true[1, 1] is 2."),
         ([[0, 1], [-1, 0]], [[0, 1], [0, 1]], "y_true[1, 0] is -1."),
         ([[0, 0.5]], [[0, 1]], "y_true must be binary, 0 or 1; y_true[0, 1] is 0.5."),
-        ([[0, np.nan]], [[0, 1]], NAN_HINT),
         ([[0, 1]], [[0.2, 1.5]], "y_pred must lie in [0, 1]; y_pred[0, 1] is 1.5."),
         ([[0, 1]], [[np.nan, 0.5]], "y_pred must lie in [0, 1]; y_pred[0, 0] is nan."),
         ([[0, 1]], [[-0.1, 0.5]], "y_pred[0, 0] is -0.1."),
@@ -389,12 +417,10 @@ NAN_HINT = (
         ([["a", "b"]], [[0, 1]], "y_true must hold numbers or booleans; got dtype <U1"),
         ([[0, 1]], [[0, 1j]], "y_pred must hold numbers or booleans; got dtype complex128"),
         ([[0, 1], [0]], [[0, 1], [0, 1]], "y_true must be a matrix; its rows differ in length"),
-        ([[0, None]], [[0, 1]], "y_true[0, 1] is nan"),
         ([[0, object()]], [[0, 1]], "y_true must hold numbers or booleans; y_true[0, 1] is '<object object"),
         (np.array([[0, "1"]], dtype=object), [[0, 1]], "y_true must hold numbers or booleans; y_true[0, 1] is '1'"),
         (np.ma.masked_equal([[0, 1]], 0), [[0, 1]], "y_true must not be masked"),
         (sp.csr_matrix([[0, 2]]), sp.csr_matrix([[0, 1]]), "y_true must be binary, 0 or 1; y_true[0, 1] is 2."),
-        (sp.csr_matrix([[0, np.nan]]), sp.csr_matrix([[0, 1]]), NAN_HINT),
         (sp.csr_matrix([[0, 0], [1, 0]]), sp.csr_matrix([[0, 0], [0, 1.5]]), "y_pred[1, 1] is 1.5."),
         (sp.csr_matrix([[0, 1]]), sp.csr_matrix([[0, np.nan]]), "y_pred[0, 1] is nan."),
         (sp.csr_matrix([[0, 1]]), [[0, np.nan]], "y_pred[0, 1] is nan."),
@@ -462,8 +488,12 @@ def test_frames_with_the_same_columns_in_another_order_are_refused():
     y_true = pandas.DataFrame({"sea": [1, 0], "sky": [1, 1]})
     with pytest.raises(ValueError, match=r"y_pred\[y_true.columns\] puts them so"):
         choral.hamming_loss(y_true, y_true[["sky", "sea"]])
-    assert choral.hamming_loss(y_true, y_true.rename(columns={"sea": "a", "sky": "b"})) == 0
+    with pytest.raises(
+        ValueError, match="y_pred must have the columns of y_true; column 0 is 'a', that of y_true 'sea'"
+    ):
+        choral.hamming_loss(y_true, y_true.rename(columns={"sea": "a", "sky": "b"}))
     assert choral.hamming_loss(y_true, y_true.to_numpy()) == 0
+    assert choral.hamming_loss(y_true, pandas.DataFrame(y_true.to_numpy())) == 0  # without names
 
 
 def test_worth_of_a_measure_is_one_minus_the_hard_loss():

@@ -1,10 +1,13 @@
 """What holds for the package as a whole: light to import, all names public, all measures values."""
 
+import ast
 import copy
 import dataclasses
 import pickle
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -145,3 +148,15 @@ def test_a_broken_package_speaks_for_itself(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="No module named 'something_it_lacks'"):
         require("broken_package", "plot")
+
+
+def test_the_library_does_not_know_options_of_the_command_line():
+    package = Path(choral.__file__).parent
+    for path in package.rglob("*.py"):
+        if not path.is_relative_to(package / "cli"):
+            strings = [node.value for node in ast.walk(ast.parse(path.read_text("utf-8"))) if is_text(node)]
+            assert [text for text in strings if re.search(r"(^|[\s(])--[a-z]", text)] == [], path
+
+
+def is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from choral.datasets import read_arff
-from choral.datasets.arff import reading, rows
+from choral.datasets.arff import dense_rows, reading
 
 # instances, labels, nominal and numeric features, label combinations, cardinality, is sparse: from the data's readme
 TABLE_1 = {
@@ -257,14 +257,14 @@ def test_sparse_rows_all_at_once_and_one_by_one(tmp_path_factory, rows, line_end
 
 
 def test_plain_sparse_rows_need_no_strings(write, monkeypatch):
-    monkeypatch.setattr(reading, "sparse_entries", None)
+    monkeypatch.setattr(reading, "read_sparse", None)
     assert read_arff(write(header("numeric") + "{0 7}\r\n{0 3,1 1}\r\n\r\n")).X.toarray().tolist() == [[7], [3]]
 
 
 def test_long_files_are_read_in_blocks(write, monkeypatch):
     path = write(header("numeric", "{a,b,c}") + "\n".join(f"{i},{'abc'[i % 3]},{i % 2}" for i in range(50)))
     expected = read_arff(path)
-    monkeypatch.setattr(rows, "BLOCK_CELLS", 20)
+    monkeypatch.setattr(dense_rows, "BLOCK_CELLS", 20)
     dataset = read_arff(path)
     np.testing.assert_array_equal(dataset.X, expected.X)
     np.testing.assert_array_equal(dataset.X[:, 0], np.arange(50))
@@ -469,6 +469,10 @@ def test_other_arguments_of_the_wrong_kind(write):
             "line 1: -C must be followed by a number of labels; got 'x'.",
         ),
         (
+            header("numeric", relation=f"'r: -C {'9' * 5000}'") + "1,1",
+            "line 1: -C must be followed by a number of labels; got '9{40}...'.",
+        ),
+        (
             header("string") + "x,1",
             "line 2, attribute 'a0': expected a numeric or nominal feature; got string .ignore=",
         ),
@@ -523,7 +527,7 @@ def test_what_is_wrong_and_where(write, text, message):
 
 
 def test_the_line_is_right_in_a_later_block_and_with_every_line_end(write, monkeypatch):
-    monkeypatch.setattr(rows, "BLOCK_CELLS", 4)
+    monkeypatch.setattr(dense_rows, "BLOCK_CELLS", 4)
     for line_end in ("\n", "\r\n", "\r"):
         text = (header("numeric") + "1,1\n" * 9 + "x,1\n").replace("\n", line_end)
         with pytest.raises(ValueError, match="line 14, attribute 'a0': expected a number; got 'x'"):

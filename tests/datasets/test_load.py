@@ -11,8 +11,8 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from choral.datasets import NAMES, data_folder, downloads, load
-from choral.datasets.downloads import BASE_URL
+from choral.datasets import NAMES, load, loading
+from choral.datasets.loading import BASE_URL, data_folder
 from choral.datasets.sources import SOURCES, Source
 
 TINY = b"@relation 'tiny: -C -1'\n@attribute a numeric\n@attribute y {0,1}\n@data\n1,0\n2,1\n"
@@ -23,7 +23,7 @@ SHA256 = hashlib.sha256(TINY).hexdigest()
 def folder(tmp_path, monkeypatch):
     """A data folder that is not there yet; the network is out of reach."""
     monkeypatch.setenv("CHORAL_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(downloads, "BASE_URL", "http://localhost:9")  # where nobody listens
+    monkeypatch.setattr(loading, "BASE_URL", "http://localhost:9")  # where nobody listens
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
@@ -62,7 +62,7 @@ def serve(monkeypatch):
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         servers.append((server, thread))
-        monkeypatch.setattr(downloads, "BASE_URL", f"http://localhost:{server.server_port}")
+        monkeypatch.setattr(loading, "BASE_URL", f"http://localhost:{server.server_port}")
         return asked
 
     yield serve
@@ -177,9 +177,9 @@ def test_where_the_data_folder_is(monkeypatch, tmp_path, platform, variable, exp
     if variable:
         monkeypatch.setenv(variable, str(tmp_path / "elsewhere"))
     monkeypatch.setattr(sys, "platform", platform)
-    assert data_folder.data_folder() == tmp_path / expected
+    assert data_folder() == tmp_path / expected
     monkeypatch.setenv("CHORAL_DATA", "~/mine")
-    assert data_folder.data_folder() == tmp_path / "home" / "mine"
+    assert data_folder() == tmp_path / "home" / "mine"
 
 
 # downloads
@@ -275,7 +275,7 @@ def test_an_interruption_leaves_nothing_behind(folder, tiny, serve, monkeypatch,
         raise KeyboardInterrupt
 
     if moment == "fetching":
-        monkeypatch.setattr(downloads, "unpacked", interrupt)
+        monkeypatch.setattr(loading, "unpack", interrupt)
     else:
         monkeypatch.setattr("os.fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):

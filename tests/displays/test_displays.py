@@ -24,6 +24,7 @@ from choral import (
     loss_curve,
 )
 from choral.displays import ChoquetDisplay, LossCurveDisplay, PairGridDisplay, PairwiseDisplay, RatioDisplay
+from choral.measures import Measure, Terms
 from drawings import boxes, inside_figure, overlapping, texts
 
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
@@ -520,6 +521,21 @@ def test_rows_of_integrals_do_not_overlap(plt, u, size):
         assert legend.y0 >= highest - 1
 
 
+class HalfForTheFirst(Measure):
+    """A measure that the package does not know: the first label is worth half, the others share the rest."""
+
+    def form(self, n_labels):
+        return Terms(np.append(0.5, np.full(n_labels - 1, 0.5 / (n_labels - 1))))
+
+
+def test_a_new_measure_is_drawn_by_its_form(plt):
+    display = ChoquetDisplay([0.2, 0.9, 0.5], HalfForTheFirst()).plot()
+    assert display.weights.tolist() == [0.5, 0.25, 0.25]  # an additive form has weights
+    assert display.worths.tolist() == [1, 0.5, 0.25]  # of all labels, then labels 2 and 1, then label 1
+    assert display.integral == pytest.approx(0.45)
+    assert display.mean == pytest.approx(0.45)
+
+
 def test_many_labels_have_no_names(plt):
     display = ChoquetDisplay(np.linspace(0, 1, 53), BinomialMeasure(3)).plot()
     assert not any(text.startswith("label") for text in texts(display.axes_[0]))
@@ -536,7 +552,7 @@ def test_refuses_what_is_no_row():
         ChoquetDisplay([0.1, 0.5], measure, weights=[1])
     with pytest.raises(TypeError, match=r"measure must be one of choral.measures; got 'subset'"):
         ChoquetDisplay([0.1, 0.5], "subset")
-    with pytest.raises(ValueError, match="depends on the true labels"):
+    with pytest.raises(ValueError, match="depends on the true labels: give y_true, or use"):
         ChoquetDisplay([0.1, 0.5], RelevanceMeasure(HammingMeasure()))
     with pytest.raises(ValueError, match="the same length; got 2 and 3"):
         ChoquetDisplay.from_prediction([0, 1], [0, 1, 1], measure)
@@ -702,7 +718,7 @@ def test_labels_of_ratios_fit(plt, size, name):
 
 @pytest.mark.parametrize("high", [1.01, 1.3, 3, 40, 1e5])
 def test_ticks_of_ratios_are_readable(high):
-    from choral.displays._ratio_scale import ratio_limits, ratio_ticks
+    from choral.displays.ratio import ratio_limits, ratio_ticks
 
     low, high = ratio_limits([np.array([1 / high, high, 0, np.inf])])
     ticks = ratio_ticks(low, high)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import choral
 from choral import MixedPredictionsWarning, evaluate
-from choral.stats import Rows, bootstrap_means
+from choral.stats import WeightedLosses, bootstrap_means
 
 
 def problem(n_rows=300, n_labels=5, seed=0):
@@ -116,8 +116,8 @@ def test_intervals_agree_with_plain_resampling(kind):
 def test_grouped_rows_and_single_rows_give_the_same_distribution():
     losses = np.random.default_rng(0).random((3, 2))
     counts = np.array([10, 50, 5])
-    grouped = bootstrap_means([Rows(losses, counts, np.ones(3))], 4000, np.random.default_rng(1))
-    single = Rows(losses.repeat(counts, axis=0), np.ones(65, dtype=int), np.ones(65))
+    grouped = bootstrap_means([WeightedLosses(losses, counts, np.ones(3))], 4000, np.random.default_rng(1))
+    single = WeightedLosses(losses.repeat(counts, axis=0), np.ones(65, dtype=int), np.ones(65))
     alone = bootstrap_means([single], 4000, np.random.default_rng(2))
     assert grouped.mean(axis=0) == pytest.approx(alone.mean(axis=0), abs=3e-3)
     assert grouped.std(axis=0) == pytest.approx(alone.std(axis=0), rel=0.06)

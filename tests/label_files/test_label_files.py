@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from choral.label_files import LabelTable, align, check_scores, check_truth, check_weights, read_labels
+from choral.label_files import LabelTable, align, check_row_weights, check_scores, check_truth, read_labels
 
 LABELS = np.array([[0, 1, 1], [1, 0, 0]])
 
@@ -81,6 +81,12 @@ def test_other_id_column(write):
     assert table.labels == ("a",)
 
 
+def test_an_id_column_that_is_not_there(write):
+    content = "image,a\n7,1\n8,0\n"
+    assert_refused(write("t.csv", content), r"t\.csv has no column 'photo' for the ids\.", id_column="photo")
+    assert read_labels(write("t.csv", "a,b\n0,1\n")).ids is None
+
+
 def test_numeric_label_names_beside_an_id_column(write):
     assert read_labels(write("t.csv", "id,0,1\nx,1,0\n")).labels == ("0", "1")
 
@@ -96,7 +102,7 @@ def test_numbers_of_the_columns_are_a_header(write, names):
 def test_a_first_line_that_may_be_names_or_labels(write, first):
     path = write("t.csv", f"{first}\n{first}\n")
     assert_refused(
-        path, rf"The first line of .*t\.csv, {first}, may be a header or labels; say --header or --no-header"
+        path, rf"The first line of .*t\.csv, {first}, may be a header or labels; say header=True or header=False"
     )
     assert read_labels(path, header=True).values.shape[0] == 1
     assert read_labels(path, header=True).labels == tuple(first.split(","))
@@ -196,8 +202,8 @@ def test_values_that_are_right():
     check_truth(LabelTable(sparse.csr_array(LABELS)))
     check_scores(table([[0.0, 0.5, 1.0]]))
     check_scores(table([[-7, 0.5, np.inf]]), of_any_range=True)
-    check_weights(table(LABELS, weights=np.array([0.0, 2.5])), "w")
-    check_weights(table(LABELS), "w")
+    check_row_weights(table(LABELS, weights=np.array([0.0, 2.5])), "w")
+    check_row_weights(table(LABELS), "w")
 
 
 @pytest.mark.parametrize(
@@ -216,13 +222,13 @@ def test_place_of_a_wrong_value(write, content, place):
 
 def test_a_wrong_value_in_the_first_line_may_be_a_name(write):
     with pytest.raises(
-        ValueError, match=r"line 1, column 1: .*; got 101\.0 \(if this line is a header, say --header\)\."
+        ValueError, match=r"line 1, column 1: .*; got 101\.0 \(if this line is a header, say header=True\)\."
     ):
         check_scores(read_labels(write("t.csv", "101,102\n1,0\n")))
 
 
 def test_the_first_wrong_value_of_many(monkeypatch):
-    monkeypatch.setattr("choral.label_files.values.BLOCK_CELLS", 20)
+    monkeypatch.setattr("choral.label_files.table.BLOCK_CELLS", 20)
     values = np.zeros((50, 4))
     values[[30, 31, 31], [2, 0, 3]] = 2, 3, 4
     message = r"pred\.csv, row 31 \(counted from 1\), column 3: expected a number in \[0, 1\]; got 2\.0\."
@@ -242,12 +248,12 @@ def test_wrong_weight(weight):
     weighted = table(LABELS, weights=np.array([1.0, weight]))
     expected = "expected a weight, 0 or more and at most 1e+300"
     with pytest.raises(ValueError, match=re.escape(f"row 2 (counted from 1), column 'w': {expected}; got {weight}.")):
-        check_weights(weighted, "w")
+        check_row_weights(weighted, "w")
 
 
 def test_weights_that_are_all_zero():
     with pytest.raises(ValueError, match=r"pred\.csv, column 'w': all weights are 0; expected one above 0\."):
-        check_weights(table(LABELS, weights=np.zeros(2)), "w")
+        check_row_weights(table(LABELS, weights=np.zeros(2)), "w")
 
 
 # Any file

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from choral.study import read_plan, run_study
-from choral.study.published import compare_with_published
+from choral.paper import compare_with_published, read_plan
+from choral.study import run_study
 
 LEARNERS = ("BR", "CC", "LP", "PCT")
 NEAR, WORSE = 0.03, 0.02  # how far a method may be from its published loss; how much worse PCT may be

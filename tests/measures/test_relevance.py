@@ -20,7 +20,6 @@ from choral import (
 )
 from definitions import all_sets, as_row, choquet_by_levels, moebius_by_definition, worth_of
 
-
 BASES = [
     HammingMeasure(),
     BinomialMeasure(2),
@@ -100,7 +99,7 @@ def test_negative_masses_that_would_not_be_monotone_are_refused():
         RelevanceMeasure(base, 3)
     with pytest.raises(ValueError, match=r"beta = 3.0: adding label \d to the labels \{\d\} can lower the worth"):
         RelevanceMeasure(Capacity.from_measure(base, 3), 3)
-    many = {**{label: 1 / 11 for label in range(22)}, **{(2 * i, 2 * i + 1): -1 / 11 for i in range(11)}}
+    many = {**dict.fromkeys(range(22), 1 / 11), **{(2 * i, 2 * i + 1): -1 / 11 for i in range(11)}}
     with pytest.raises(ValueError, match="at most 20; got 22"):
         RelevanceMeasure(MoebiusMeasure(many), 1)
 

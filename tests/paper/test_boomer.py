@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from choral import hamming_loss
-from choral.study.boomer import Boomer
+from choral.paper import Boomer
 
 
 def data(seed=0):

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from choral import ErrorProfile
+from choral.learners import PrunedTreeClassifier
 from choral.measures import PUBLISHED_ALPHAS
+from choral.paper import PublishedRAkEL, published_folds, published_runs
+from study_zoo import make_data
 
 
 def read(path):
@@ -54,3 +57,44 @@ def test_the_default_alphas_are_the_published_ones(published):
     _, losses = published["emotions", "BR"]
     theirs = sorted(parameter for family, parameter in losses if family == "polynomial")
     np.testing.assert_allclose(PUBLISHED_ALPHAS, theirs, rtol=1e-14)
+
+
+# --- folds, losses and RAkEL of choral.paper
+
+
+@pytest.mark.parametrize(
+    "name", ["birds", "emotions", "enron-f", "flags", "genbase", "llog-f", "medical", "scene", "yeast"]
+)
+def test_published_folds_are_those_of_the_reference(reference_folder, name):
+    expected = np.loadtxt(reference_folder / "folds" / f"{name}.txt", dtype=int)
+    assert np.array_equal(published_folds(name), expected)
+    if name == "flags":
+        assert np.array_equal(published_folds("flags-7"), expected)
+
+
+def test_published_losses_are_those_of_the_reference(reference_folder):
+    with open(reference_folder / "published_curves.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    expected = {}
+    for row in sorted(rows, key=lambda row: float(row["parameter"])):
+        name = "flags-7" if row["dataset"] == "flags" else row["dataset"]
+        run = expected.setdefault((name, row["method"]), {"folds": int(row["folds"])})
+        run.setdefault(row["family"], []).append(float(row["loss"]))
+    assert published_runs().keys() == expected.keys()
+    for key, run in published_runs().items():
+        assert run.n_folds == expected[key]["folds"]
+        for family in ("binomial", "polynomial"):
+            np.testing.assert_allclose(run.losses[family], expected[key][family], rtol=0, atol=1e-9, err_msg=str(key))
+
+
+@pytest.mark.parametrize("k, n_sets", [(1, 5), (3, 3), (5, 1), (9, 1)])
+def test_published_rakel_draws_as_many_sets_as_the_published_study(k, n_sets):
+    X, Y = make_data(40, 5)
+    model = PublishedRAkEL(PrunedTreeClassifier(), k=k, random_state=0).fit(X, Y)
+    assert len(model.label_subsets_) == n_sets
+    assert model.vote == "any"
+
+
+def test_folds_that_were_not_published():
+    with pytest.raises(ValueError, match="folds were published for birds, emotions, .*; got 'iris'."):
+        published_folds("iris")

@@ -9,12 +9,13 @@ from hypothesis.extra.numpy import arrays
 import study_zoo as zoo
 from choral import LossCurve
 from choral.learners import ConstantLabels
-from choral.study import Plan, Split, StudyData, StudyLearner, run_study, running, tables
-from choral.study.yardstick import add_up, compare_with_best, totals
+from choral.paper.yardstick import Yardstick, add_up, compare_with_best, totals
+from choral.study import Plan, Split, StudyData, StudyLearner, run_study, running
 
 LOSSES = {"none": [0.0, 0.0, 0.0], "A": [0.2, 0.4, 0.6], "O": [0.1, 0.4, 0.55], "B": [0.3, 0.4, 0.5]}
 SAMPLE = LOSSES | {"O": [0.1, 0.5, 0.6], "B": [0.3, 0.1, 0.5]}  # the other one is the data themselves
 PLACE = "data", "binomial"
+OURS = "ours", "ours, failing"
 
 
 class Given:
@@ -23,15 +24,15 @@ class Given:
     confidence = 1.0  # from the least to the largest of the samples
     baseline = "none"
 
-    def __init__(self, samples, ours, parameters=None):
-        self.samples, self.ours, self._parameters = samples, ours, parameters  # the data are the first of the samples
+    def __init__(self, samples, parameters=None):
+        self.samples, self._parameters = samples, parameters  # the data are the first of the samples
         self.datasets = tuple(dict.fromkeys(dataset for dataset, _ in samples))
         self.families = tuple(dict.fromkeys(family for _, family in samples))
 
     def finished(self, dataset):
         return tuple(self.samples[dataset, self.families[0]][0])
 
-    def rivals(self, dataset, family):
+    def competitor_curves(self, dataset, family):
         losses = {name: each for name, each in self.samples[dataset, family][0].items() if name != self.baseline}
         return {
             name: LossCurve(family, self._parameters or range(1, len(each) + 1), each, len(each), name)
@@ -43,7 +44,7 @@ class Given:
 
 
 def test_by_hand():
-    (found,) = compare_with_best(Given({PLACE: [LOSSES, SAMPLE]}, ours=("O",)))
+    (found,) = compare_with_best(Given({PLACE: [LOSSES, SAMPLE]}), ours=("O",))
     assert (found.dataset, found.family, found.learner) == ("data", "binomial", "O")
     # the best of the others: A, then A and B, then B, with losses of 0.2, 0.4 and 0.5
     assert (found.n_points, found.n_better, found.n_tied) == (3, 1, 1)
@@ -64,7 +65,7 @@ def test_by_hand():
 
 def test_where_ours_is_worse_nowhere_its_least_lead_is_told():
     losses = LOSSES | {"O": [0.2, 0.3, 0.5 - 1e-13]}
-    (found,) = compare_with_best(Given({PLACE: [losses, losses]}, ours=("O",)))
+    (found,) = compare_with_best(Given({PLACE: [losses, losses]}), ours=("O",))
     assert (found.n_better, found.n_tied, found.share_at_or_below) == (1, 2, 1.0)
     assert (found.worst, found.where, found.rival) == (0.0, 1, "A")
     assert (found.n_surely_better, found.n_surely_worse) == (1, 0)
@@ -72,24 +73,24 @@ def test_where_ours_is_worse_nowhere_its_least_lead_is_told():
 
 
 def test_ours_are_judged_one_by_one_and_are_no_rivals_of_each_other():
-    found = compare_with_best(Given({PLACE: [LOSSES, SAMPLE]}, ours=("B", "O")))
+    found = compare_with_best(Given({PLACE: [LOSSES, SAMPLE]}), ours=("B", "O"))
     assert [(each.learner, each.best_others) for each in found] == [("O", ("A",)), ("B", ("A",))]  # as in the plan
     assert [each.n_better for each in found] == [2, 1]
 
 
 def test_without_ours_or_without_others_there_is_nothing_to_compare():
     samples = {PLACE: [LOSSES, SAMPLE]}
-    assert compare_with_best(Given(samples, ours=())) == ()
-    assert compare_with_best(Given(samples, ours=("A", "B", "O"))) == ()
-    assert compare_with_best(Given(samples, ours=("unfinished",))) == ()
-    assert compare_with_best(Given({PLACE: [{}]}, ours=("O",))) == ()
+    assert compare_with_best(Given(samples), ours=()) == ()
+    assert compare_with_best(Given(samples), ours=("A", "B", "O")) == ()
+    assert compare_with_best(Given(samples), ours=("unfinished",)) == ()
+    assert compare_with_best(Given({PLACE: [{}]}), ours=("O",)) == ()
     assert totals((), "learner", confidence=0.95) == {}
 
 
 def test_area_is_over_the_axis_that_is_there():
     """alpha = 1, 10, 100 are at 0, 1/3 and 2/3 of the axis; infinity counts as a point, but has no place on it."""
     samples = {("data", "polynomial"): [{"A": [0.3, 0.3, 0.3, 0.3], "O": [0.1, 0.2, 0.3, 0.9]}]}
-    (found,) = compare_with_best(Given(samples, ours=("O",), parameters=[1, 10, 100, np.inf]))
+    (found,) = compare_with_best(Given(samples, parameters=[1, 10, 100, np.inf]), ours=("O",))
     assert (found.n_better, found.n_tied, found.where) == (2, 1, np.inf)
     assert found.worst == pytest.approx(0.6)
     assert found.area_gain == pytest.approx((0.15 + 0.05) / 2)
@@ -98,7 +99,7 @@ def test_area_is_over_the_axis_that_is_there():
 
 def test_totals_add_counts_and_average_gains_sample_by_sample():
     better = [LOSSES | {"O": [0.1, 0.1, 0.1]}, LOSSES | {"O": [0.2, 0.2, 0.2]}]  # gains of 0.275 and 0.175
-    found = compare_with_best(Given({PLACE: [LOSSES, SAMPLE], ("more", "binomial"): better}, ours=("O",)))
+    found = compare_with_best(Given({PLACE: [LOSSES, SAMPLE], ("more", "binomial"): better}), ours=("O",))
     (total,) = totals(found, "learner", confidence=1.0).values()
     assert (total.n_points, total.n_better, total.n_tied) == (6, 4, 1)
     assert (total.n_surely_better, total.n_surely_worse) == (3, 1)
@@ -141,10 +142,10 @@ NEAR = [0.0, 0.25, 0.25 + 1e-14, 0.5, 0.75]  # many ties
 def test_against_a_slow_loop(losses, confidence):
     names = ["A", "O", "none", "B", "P", "C"]
     samples = [dict(zip(names, sample.tolist(), strict=True)) for sample in losses]
-    results = Given({PLACE: samples}, ours=("O", "P"))
+    results, ours = Given({PLACE: samples}), ("O", "P")
     results.confidence = confidence
-    for found in compare_with_best(results):
-        counts, differences, gains, bests = slowly(samples, found.learner, results.ours, confidence)
+    for found in compare_with_best(results, ours):
+        counts, differences, gains, bests = slowly(samples, found.learner, ours, confidence)
         assert counts == {name: getattr(found, name) for name in counts}
         assert set(found.best_others) == bests
         assert found.worst == pytest.approx(max(0, *differences), abs=1e-12)
@@ -178,7 +179,7 @@ def results(tmp_path_factory):
         learners,
         split=Split(folds=2),
         families={"binomial": None, "polynomial": [1, 4, np.inf]},
-        ours=("ours", "ours, failing"),
+        analyses=[Yardstick(OURS)],
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(running, "run_task", zoo.run_here)
@@ -186,7 +187,7 @@ def results(tmp_path_factory):
 
 
 def test_only_those_that_finished_are_compared(results):
-    found = compare_with_best(results)
+    found = compare_with_best(results, OURS)
     assert [(each.dataset, each.family, each.learner) for each in found] == [
         ("troubled", "binomial", "ours"),
         ("troubled", "polynomial", "ours"),
@@ -200,7 +201,7 @@ def test_only_those_that_finished_are_compared(results):
 
 
 def test_intervals_are_those_of_the_differences_of_a_study(results):
-    for found in compare_with_best(results):
+    for found in compare_with_best(results, OURS):
         pairs = results.differences(found.dataset, found.family)
         index = results.parameters(found.dataset, found.family).tolist().index(found.where)
         if (found.learner, found.rival) in pairs:  # the loss of the second minus that of the first
@@ -213,16 +214,16 @@ def test_intervals_are_those_of_the_differences_of_a_study(results):
 
 
 def test_one_that_predicts_as_another_ties_with_it_at_best(results):
-    for each in compare_with_best(results):
+    for each in compare_with_best(results, OURS):
         if each.learner == "ours, failing":  # predicts what "good" does
-            curves = results.rivals(each.dataset, each.family)
+            curves = results.competitor_curves(each.dataset, each.family)
             best = np.min([curves[name].losses for name in ("failing", "good", "noisy")], axis=0)
             assert (each.n_better, each.n_surely_better) == (0, 0)
             assert each.n_tied == np.isclose(curves["good"].losses, best, rtol=0, atol=1e-12).sum()
 
 
 def test_a_row_of_the_table_for_each_comparison(results):
-    table, found = tables.yardstick(results), compare_with_best(results)
+    table, found = results.tables()["yardstick"], compare_with_best(results, OURS)
     assert len(table) == len(found)
     for row, each in zip(table.rows, found, strict=True):
         of_row = dict(zip(table.columns, row, strict=True))

@@ -26,8 +26,8 @@ from choral import (
     loss_curve,
 )
 from choral.measures.families import BINOMIAL
-from choral.profiles.observing import KnownLabels
-from choral.row_losses import row_losses
+from choral.profiles import row_losses
+from choral.rows import open_rows
 from definitions import choquet_by_levels, worth_of
 
 NAN = float("nan")
@@ -499,9 +499,7 @@ def test_a_threshold_does_not_look_at_missing_labels_either(threshold):
 @pytest.mark.parametrize("form", ["hard", "scores"])
 def test_row_losses_are_those_of_single_rows(form, matrix):
     y_true, predictions = random_labels(np.random.default_rng(9), form)
-    known = KnownLabels(matrix(y_true), None)
-    parts = known.part(matrix(y_true)), known.part(matrix(predictions["b"]))
-    rows = row_losses(*(part[:] for part in parts), BINOMIAL, np.arange(1, 6), known.counts)
+    rows = row_losses(open_rows(matrix(y_true), matrix(predictions["b"])), BINOMIAL, np.arange(1, 6))
     for true, pred, losses in zip(y_true[3:], predictions["b"][3:], rows[3:], strict=True):
         profile = ObservedProfile.from_predictions([true], [pred])
         np.testing.assert_allclose(losses, profile.losses("binomial"), atol=1e-15)

@@ -3,8 +3,8 @@
 import csv
 import io
 import itertools
+import re
 import sys
-from importlib import resources
 
 import numpy as np
 import pytest
@@ -116,6 +116,10 @@ def rank_contents(datasets, family, learners):
     return points
 
 
+def finding(statement, verdict, figures, where):
+    return {"statement": statement, "verdict": verdict, "figures": figures, "where": where}
+
+
 def make_contents(skills=STUDY, label_counts=(("emotions", 6), ("yeast", 14)), **changes):
     """A whole study of random predictions."""
     rng = np.random.default_rng(0)
@@ -147,33 +151,31 @@ def make_contents(skills=STUDY, label_counts=(("emotions", 6), ("yeast", 14)), *
         "families": families,
         "datasets": datasets,
         "across": {family: rank_contents(datasets, family, models) for family in families},
-        "claims": [
+        "sections": [
             {
-                "claim": "Curves of learners cross.",
-                "verdict": "holds",
-                "figures": "31 of 36 pairs.",
-                "where": "Two at a time",
+                "title": "Claims",
+                "prose": ["Judged by <losses>."],
+                "findings": [
+                    finding("Curves of learners cross.", "holds", "31 of 36 pairs.", "Two at a time"),
+                    finding("One is best everywhere.", "does not hold", "None is.", "All data sets"),
+                    finding("Flat is better.", "holds in part", "5 of 9 data sets.", "Tables"),
+                    finding("It scales.", "cannot be judged", "Not measured.", "Notes"),
+                ],
+                "summaries": [],
             },
             {
-                "claim": "One is best everywhere.",
-                "verdict": "does not hold",
-                "figures": "None is.",
-                "where": "All data sets",
+                "title": "Published figures",
+                "prose": [],
+                "findings": [],
+                "summaries": [
+                    {
+                        "caption": "Ours and the published figures",
+                        "columns": ["data set", "learner", "folds", "ours", "published", "distance"],
+                        "rows": [[dataset, learner, 8, 0.21, None, -0.0034], [dataset, "<b>", 9, 0.1, 0.2, 0.1]],
+                        "footer": ["all", "", 17, 0.155, None, 0.05],
+                    }
+                ],
             },
-            {"claim": "Flat is better.", "verdict": "holds in part", "figures": "5 of 9 data sets.", "where": "Tables"},
-            {"claim": "It scales.", "verdict": "cannot be judged", "figures": "Not measured.", "where": "Notes"},
-        ],
-        "published": [
-            {
-                "dataset": dataset,
-                "learner": learner,
-                "folds": 8,
-                "ours_hamming": 0.21,
-                "published_hamming": 0.2134,
-                "ours_subset": 0.75,
-                "published_subset": None,
-                "distance": -0.0034,
-            }
         ],
         "failures": [{"dataset": dataset, "learner": learner, "fold": "3", "reason": "MemoryError: out of\nmemory"}],
         "notes": ["Folds are shared by all learners.", "Bands are bootstrap bands of 95 %."],
@@ -186,7 +188,7 @@ def make_contents(skills=STUDY, label_counts=(("emotions", 6), ("yeast", 14)), *
 NINE = {f"learner {i}": (0.05 * i, 0.2 + 0.02 * i) for i in range(9)}
 NINE_SETS = [(f"data set {k}", k) for k in (6, 7, 12, 14, 19, 27, 45, 53, 75)]
 ONE = {"only": (0.2, 0.2)}
-EMPTY = {"across": None, "claims": None, "published": None, "failures": [], "notes": [], "plan": None}
+EMPTY = {"across": None, "sections": [], "failures": [], "notes": [], "plan": None}
 
 
 @pytest.fixture(scope="session")
@@ -477,7 +479,15 @@ def hostile():
         part["pairs"] = [pair for pair in part["pairs"] if "constructor" not in (pair["first"], pair["second"])]
     return contents | {
         "across": None,
-        "claims": [{"claim": name, "verdict": "holds", "figures": name, "where": name} for name in HOSTILE],
+        "sections": [
+            {
+                "title": name,
+                "prose": [name],
+                "findings": [finding(name, "holds", name, name)],
+                "summaries": [{"caption": name, "columns": [name], "rows": [[name]], "footer": [name]}],
+            }
+            for name in HOSTILE
+        ],
         "failures": [{"dataset": name, "learner": name, "fold": name, "reason": name} for name in HOSTILE],
         "notes": list(HOSTILE),
         "plan": "\n".join(HOSTILE[:4]),
@@ -619,7 +629,7 @@ def test_nine_learners_on_nine_data_sets_stay_below_six_megabytes():
 
 def test_sections_without_data_do_not_appear(study):
     page = render_page(study | EMPTY | {"datasets": []})
-    for name in ("curves", "ranks", "pairs", "tables", "claims", "published", "failures", "notes"):
+    for name in ("curves", "ranks", "pairs", "tables", "analysis-1", "analysis-2", "failures", "notes"):
         assert f'<section id="{name}"' not in page
     assert '<section id="reproduce"' in page
 
@@ -643,12 +653,14 @@ def test_ends_that_a_curve_does_not_reach_are_left_open(study):
     assert "<tr><td>emotions</td><td>BR</td>" + f'<td class="number">{MISSING}</td>' * 4 + "</tr>" in page
 
 
-def test_colours_are_those_of_the_figures():
-    css = resources.files("choral.report").joinpath("page.css").read_text(encoding="utf-8").lower()
-    light = css[: css.index("@media")]
+def test_colours_are_those_of_the_figures(study):
+    page = render_page(study).lower()
+    css = page[page.index("<style>") : page.index("</style>")]
+    light, dark = css[: css.index("@media")], css[css.index("@media") :]
     for index, colour in enumerate(COLOURS):
         assert f"--line-{index}: {colour.lower()};" in light
     assert f"--line-baseline: {GREY.lower()};" in light
+    assert re.findall(r"--line-(\w+):", dark) == [*map(str, range(len(COLOURS))), "baseline"]
 
 
 def test_what_json_does_not_know_leaves_the_former_page(study, tmp_path):

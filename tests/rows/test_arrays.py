@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import choral
 from choral import ErrorProfile
 from choral import _array_api as arrays
-from choral.profiles import summarising
-from choral.rows import array_checks, array_pairs, array_sums
+from choral.profiles import totals
+from choral.rows import device, door, ranks
 from measure_zoo import KINDS
 
 pytest.importorskip("array_api_compat")
@@ -36,8 +36,8 @@ DTYPES = ["bool", "uint8", "int8", "int32", "int64", "float32", "float64"]
 def small_blocks_on_a_device():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arrays, "host_view", lambda array: None)
-        patch.setattr(array_pairs, "BLOCK_BYTES", 8 * N_LABELS * 7)  # seven rows
-        patch.setattr(array_sums, "ROWS_PER_SUM", 3)
+        patch.setattr(device, "BLOCK_BYTES", 8 * N_LABELS * 7)  # seven rows
+        patch.setattr(ranks, "ROWS_PER_SUM", 3)
         yield
 
 
@@ -290,7 +290,7 @@ def test_arrays_that_numpy_cannot_read_stay_where_they_are(monkeypatch):
     with pytest.raises(RuntimeError, match="Can't convert array on the"):
         np.asarray(y_pred)
     sizes = []
-    for module in (array_checks, array_pairs, summarising):
+    for module in (door, device, totals):
         monkeypatch.setattr(module, "to_host", lambda array: sizes.append(array.size) or arrays.to_host(array))
     ErrorProfile.from_predictions(y_true, y_pred, put("array_api_strict", np.ones(70)))
     assert max(sizes) == N_LABELS + 1
@@ -332,7 +332,8 @@ def test_weights_on_a_device_beside_matrices_of_the_host(library):
     assert choral.f_loss(y_true, y_pred, sample_weight=put(library, weights)) == expected
 
 
-def test_evaluation_reads_tensors_of_the_host():
+def test_evaluation_reads_tensors_of_the_host(monkeypatch):
+    monkeypatch.setattr(arrays, "host_view", HOST_VIEW)
     y_true, y_pred = random_pair(16, "scores")
     found = choral.evaluate(put("torch", y_true), {"a": put("torch", y_pred)}, n_bootstrap=10)
     expected = choral.evaluate(y_true, {"a": y_pred}, n_bootstrap=10)
@@ -357,8 +358,8 @@ def test_a_device_without_doubles_has_seven_digits(kind):
 
 @every_library
 def test_many_weights_keep_their_digits(library, monkeypatch):
-    monkeypatch.setattr(array_pairs, "BLOCK_BYTES", 1 << 26)
-    monkeypatch.setattr(array_sums, "ROWS_PER_SUM", 1024)
+    monkeypatch.setattr(device, "BLOCK_BYTES", 1 << 26)
+    monkeypatch.setattr(ranks, "ROWS_PER_SUM", 1024)
     y_true = np.zeros((100_000, 1), dtype=bool)
     for y_pred, loss in ((~y_true, 1), (y_true + 0.3, 0.3)):
         profile = ErrorProfile.from_predictions(put(library, y_true), put(library, y_pred), np.full(100_000, 0.1))

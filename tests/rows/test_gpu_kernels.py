@@ -7,8 +7,10 @@ import pytest
 
 from choral import BinomialMeasure, ErrorProfile, PolynomialMeasure, SubsetMeasure
 from choral.decisions import hadamard
-from choral.profiles import summarising
+from choral.profiles import totals as profile_totals
 from choral.rows import gpu
+from choral.rows.blocks import RowOptions
+from choral.rows.device import DeviceRows
 
 torch = pytest.importorskip("torch")
 tl = pytest.importorskip("triton.language")
@@ -42,7 +44,7 @@ def rng():
 @pytest.fixture
 def by_kernels(monkeypatch):
     """Send tensors to the kernels wherever they are."""
-    for module in (summarising, metric, hadamard):
+    for module in (profile_totals, metric, hadamard):
         monkeypatch.setattr(module, "serves", lambda *tensors: True)
 
 
@@ -211,21 +213,23 @@ def test_hadamard_transform(rng, monkeypatch, by_kernels, n_labels):
 def test_profiles_come_from_the_kernels(rng, by_kernels, monkeypatch, n_labels):
     y_true, hard, soft = labels(rng, (6, n_labels)), labels(rng, (6, n_labels)), scores(rng, (6, n_labels))
     found = []
-    monkeypatch.setattr(
-        summarising, "_by_kernels", lambda *data, by=summarising._by_kernels: found.append(by(*data)) or found[-1]
-    )
+    by = profile_totals._by_kernels
+    monkeypatch.setattr(profile_totals, "_by_kernels", lambda rows: found.append(by(rows)) or found[-1])
     mixed = soft.clone()
     mixed[0] = hard[0]
     for y_pred, weights in ((hard, None), (hard.double(), None), (soft, None), (mixed, None), (soft, scores(rng, 6))):
-        totals_found = summarising.total_errors_of_arrays(y_true, y_pred, weights, None, "y_pred")
-        assert found[-1] is totals_found
+        by_observed = profile_totals.total_errors(
+            DeviceRows(y_true, y_pred, None, weights, RowOptions(allow_missing=False))
+        )
+        assert found[-1] is by_observed
+        totals_found = by_observed[n_labels]
         expected = ErrorProfile.from_predictions(
             *(part.cpu().numpy() for part in (y_true, y_pred)), None if weights is None else weights.cpu().numpy()
         )
-        if totals_found.histogram is not None:
+        if totals_found.is_hard:
             assert totals_found.histogram.tolist() == np.trim_zeros(expected.rows_by_errors, "b").tolist()
         else:
-            np.testing.assert_allclose(totals_found.sums, np.trim_zeros(expected.error_sums, "b"), rtol=1e-12)
+            np.testing.assert_allclose(totals_found.error_sums, np.trim_zeros(expected.error_sums, "b"), rtol=1e-12)
 
 
 def test_what_kernels_do_not_serve_is_left_to_others(rng):

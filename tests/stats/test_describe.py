@@ -98,7 +98,7 @@ def test_zeros_that_a_sparse_matrix_holds_are_no_labels():
 def test_more_rows_than_a_block(monkeypatch):
     Y = np.random.default_rng(0).integers(2, size=(50, 4))
     expected = describe(Y).to_dict()
-    monkeypatch.setattr("choral.rows.pairs.BLOCK_BYTES", 32 * 7)
+    monkeypatch.setattr("choral.rows.blocks.BLOCK_BYTES", 32 * 7)
     assert describe(Y).to_dict() == expected
 
 

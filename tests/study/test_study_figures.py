@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from choral import PairwiseCurve
 from choral.profiles import ErrorProfile
 from choral.stats import compare_ranks
-from choral.study._file_names import file_stems, slug
-from choral.study.tables import PLACES
+from choral.study.comparisons import PLACES
+from choral.study.figures import file_stems, slug
 
 HOSTILE = "<b>$x^2$</b>\n"
 SIGNATURES = {"pdf": b"%PDF", "png": b"\x89PNG", "svg": b"<?xm"}

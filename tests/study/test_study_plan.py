@@ -1,6 +1,5 @@
 """Plans of studies: every key of a file, every mistake by its message, the splits, and the keys of cells."""
 
-import csv
 import hashlib
 import json
 import re
@@ -20,9 +19,10 @@ from sklearn.tree import DecisionTreeClassifier
 import choral
 from choral.datasets import Dataset, load_digits_segments
 from choral.learners import BinaryRelevance, LabelPowerset, PrunedTreeClassifier
+from choral.paper import Yardstick, claims_section, published_folds, published_section
+from choral.paper import read_plan as read_paper_plan
 from choral.study import Plan, Split, StudyData, StudyLearner, read_plan
-from choral.study.cells import prepare
-from choral.study.published import PublishedRAkEL, published_folds, published_runs
+from choral.study.preparing import prepare
 from choral.study.splits import check_folds, shuffled_folds, stratified_folds
 from study_zoo import Noisy, Stumps, make_data
 
@@ -80,6 +80,8 @@ def test_every_key_of_a_plan_is_heard(write, tmp_path):
         "def numbers(n_rows):\n"
         "    import numpy as np\n"
         "    return np.arange(2 * n_rows).reshape(-1, 2), np.arange(2 * n_rows).reshape(-1, 2) % 3 % 2\n"
+        "def size(results, unit):\n"
+        "    return f'{results} {unit}'\n"
     )
     (tmp_path / "folds.txt").write_text("0\n1\n1\n0\n")
     (tmp_path / "small.csv").write_text(TABLE)
@@ -89,9 +91,6 @@ def test_every_key_of_a_plan_is_heard(write, tmp_path):
     predictions = "hard"
     threshold = 0.25
     time_limit = 60
-    claims = true
-    published = true
-    ours = ["own", "votes"]
     [split]
     folds = 4
     repeats = 2
@@ -116,7 +115,7 @@ def test_every_key_of_a_plan_is_heard(write, tmp_path):
     parameters = { n_samples = 30, n_labels = 3, dependence = 0.5 }
     [[datasets]]
     name = "emotions"
-    folds = "published"
+    folds = { call = "choral.paper:published_folds" }
     [[learners]]
     name = "RAkEL"
     learner = "RandomKLabelsets"
@@ -138,11 +137,21 @@ def test_every_key_of_a_plan_is_heard(write, tmp_path):
     name = "none"
     learner = "ConstantLabels"
     baseline = true
+    [[analyses]]
+    call = "choral.paper:claims_section"
+    [[analyses]]
+    call = "choral.paper:Yardstick"
+    parameters = { ours = ["own", "votes"] }
+    [[analyses]]
+    call = "own_learners:size"
+    parameters = { unit = "cells" }
     """
     plan = write(text)
     assert (plan.title, plan.seeds, plan.predictions, plan.threshold) == ("All of it", (3, 1), "hard", 0.25)
-    assert (plan.time_limit, plan.claims, plan.published, plan.text) == (60, True, True, text)
-    assert (plan.ours, plan.each_loss) == (("own", "votes"), ())
+    assert (plan.time_limit, plan.text, plan.each_loss) == (60, text, ())
+    claims, yardstick, size = plan.analyses
+    assert (claims, yardstick) == (claims_section, Yardstick(("own", "votes")))
+    assert size("12") == "12 cells"
     assert plan.split == Split(folds=4, repeats=2, stratify=True, seed=7)
     assert plan.parameters("binomial", 5).tolist() == [1, 2]
     assert plan.parameters("polynomial", 5).tolist() == [1, 2.5, np.inf]
@@ -173,7 +182,7 @@ def test_what_a_plan_does_not_say_has_defaults(write):
     assert plan.parameters("polynomial", 4).size == 55
     assert plan.datasets[0].load().Y.shape == load_digits_segments().Y.shape
     assert list(write('[families]\npolynomial = "all"' + SMALL).families) == ["polynomial"]
-    assert (plan.ours, plan.each_loss) == ((), ())
+    assert (plan.analyses, plan.each_loss) == ((), ())
 
 
 def test_a_learner_may_predict_anew_for_each_loss(write):
@@ -195,17 +204,19 @@ def test_even_alphas_are_evenly_spaced_in_their_logarithms(write, n_labels):
     [("quick", 3 * 5 * 7), ("paper", 9 * 9 * 10), ("published", 9 * 9 * 10), ("tailored", 9 * 14 * 10)],
 )
 def test_ready_plans(name, n_cells):
-    plan = read_plan(name)
+    plan = read_paper_plan(name)
     assert plan.n_cells() == n_cells
-    assert (plan.claims, plan.published) == (name in ("paper", "published"), name == "published")
+    assert (claims_section in plan.analyses) == (name in ("paper", "published"))
+    assert (published_section in plan.analyses) == (name == "published")
 
 
 def test_the_tailored_plan_is_the_paper_s_with_more_learners():
-    paper, plan = read_plan("paper"), read_plan("tailored")
+    paper, plan = read_paper_plan("paper"), read_paper_plan("tailored")
     assert [data.name for data in plan.datasets] == [data.name for data in paper.datasets]
     ordinary = [(learner.name, repr(learner.estimator)) for learner in paper.learners]
     assert [(learner.name, repr(learner.estimator)) for learner in plan.learners][:9] == ordinary
-    assert set(plan.ours) == set(plan.each_loss) == {"AutoJoint", "JointForest", "LogisticJoint"}
+    (yardstick,) = plan.analyses
+    assert set(yardstick.ours) == set(plan.each_loss) == {"AutoJoint", "JointForest", "LogisticJoint"}
     assert plan.families == {"binomial": None, "polynomial": "even"}
 
 
@@ -220,7 +231,7 @@ def test_the_tailored_plan_is_the_paper_s_with_more_learners():
         ("seed = [1]" + SMALL, "plan.toml: unknown key 'seed'; did you mean 'seeds'?"),
         ("frobnicate = 1" + SMALL, "plan.toml: unknown key 'frobnicate'; there are title, datasets, learners, split"),
         ("title = 3" + SMALL, "plan.toml: title must be text; got 3."),
-        ("claims = 1" + SMALL, "plan.toml: claims must be true or false; got 1."),
+        ("analyses = 1" + SMALL, "plan.toml: analyses must be a list; got 1."),
         ("threshold = true" + SMALL, "plan.toml: threshold must be a number; got True."),
         ("threshold = nan" + SMALL, "plan.toml: threshold must be"),
         ("time_limit = 0" + SMALL, "plan.toml: time_limit must be a positive number of seconds; got 0."),
@@ -291,25 +302,61 @@ def test_the_tailored_plan_is_the_paper_s_with_more_learners():
             SMALL + "each_loss = true\nthreshold = 0.5",
             "plan.toml: BR: each_loss decides without scores; it does not go with a threshold.",
         ),
-        ('ours = "BR"' + SMALL, "plan.toml: ours must be a list; got 'BR'."),
-        ('ours = ["BRs"]' + SMALL, "plan.toml: ours: there is no learner 'BRs'; did you mean 'BR'?"),
-        ("ours = [3]" + SMALL, "plan.toml: ours: there is no learner 3; there are BR."),
-        ('ours = ["BR", "BR"]' + SMALL, "plan.toml: ours must be distinct; 'BR' comes twice."),
-        ('ours = ["BR"]' + SMALL, "plan.toml: ours must leave at least one other learner, besides the baseline, to"),
-        (
-            'ours = ["BR"]' + SMALL + 'baseline = true\n[[learners]]\nname = "LP"\nlearner = "LabelPowerset"',
-            "plan.toml: ours must not hold the baseline; got BR.",
-        ),
-        (
-            'ours = ["LP"]' + SMALL + 'baseline = true\n[[learners]]\nname = "LP"\nlearner = "LabelPowerset"',
-            "plan.toml: ours must leave at least one other learner, besides the baseline, to compare with.",
-        ),
     ],
 )
 def test_a_mistake_in_a_plan_is_told_with_its_key(write, text, message):
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         write(text)
     assert "\n" not in str(caught.value)
+
+
+BASELINE = SMALL + 'baseline = true\n[[learners]]\nname = "LP"\nlearner = "LabelPowerset"\n'
+
+
+@pytest.mark.parametrize(
+    "ours, plan, message",
+    [
+        ('"BR"', SMALL, "plan.toml, [[analyses]] 1: ours must be a list of learners; got 'BR'."),
+        ('["BRs"]', SMALL, "plan.toml: ours: there is no learner 'BRs'; did you mean 'BR'?"),
+        ("[3]", SMALL, "plan.toml: ours: there is no learner 3; there are BR."),
+        ('["BR", "BR"]', SMALL, "plan.toml: ours must be distinct; 'BR' comes twice."),
+        ('["BR"]', SMALL, "plan.toml: ours must leave at least one other learner, besides the baseline, to"),
+        ('["BR"]', BASELINE, "plan.toml: ours must not hold the baseline; got BR."),
+        (
+            '["LP"]',
+            BASELINE,
+            "plan.toml: ours must leave at least one other learner, besides the baseline, to compare with.",
+        ),
+    ],
+)
+def test_the_learners_to_judge_are_checked_before_anything_runs(write, ours, plan, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        write(f'{plan}[[analyses]]\ncall = "choral.paper:Yardstick"\nparameters = {{ ours = {ours} }}\n')
+
+
+@pytest.mark.parametrize(
+    "lines, message",
+    [
+        ("", "[[analyses]] 1: the key 'call' is missing."),
+        (
+            'call = "choral.paper:claim_section"',
+            "1: choral.paper has no 'claim_section'; did you mean 'claims_section'?",
+        ),
+        ('call = "math:pi"', "1: call: math:pi must be a function of the results, or a class; got 3.14"),
+        ('call = "choral.paper:claims_section"\nparameters.k = 1', "choral.paper:claims_section has no parameter 'k'"),
+        ('call = "choral.paper:Yardstick"', "1: choral.paper:Yardstick: missing a required argument: 'ours'."),
+        ('call = "choral.paper:claims_section"\ntitle = "x"', "1: unknown key 'title'; there are call, parameters."),
+    ],
+)
+def test_a_mistake_in_an_analysis_is_told_with_its_place(write, lines, message):
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        write(f"{SMALL}[[analyses]]\n{lines}\n")
+    assert "plan.toml, [[analyses]] 1" in str(caught.value)
+
+
+def test_an_analysis_is_a_function():
+    with pytest.raises(TypeError, match="an analysis must be a function of the results; got 'claims'."):
+        Plan([StudyData("d", make_data)], learners(), analyses=["claims"])
 
 
 @pytest.mark.parametrize(
@@ -341,7 +388,12 @@ def test_a_mistake_in_a_plan_is_told_with_its_key(write, text, message):
             'name = "x"\ncall = "study_zoo:make_data"\npath_ = 1',
             "1 ('x'): unknown key 'path_'; there are name, call, p",
         ),
-        ('name = "digits-segments"\nfolds = "published"', "1 ('digits-segments'): folds were published for birds, emo"),
+        (
+            'name = "digits-segments"\nfolds = { call = "choral.paper:published_folds" }',
+            "1 ('digits-segments'): folds were published for birds, emo",
+        ),
+        ('name = "birds"\nfolds = { call = "math:pi" }', "1 ('birds'): folds: math:pi must be a function; got 3.14"),
+        ('name = "birds"\nfolds = { file = "x" }', "1 ('birds'): the key 'call' is missing."),
         ('name = "birds"\nfolds = "none.txt"', "1 ('birds'): folds: "),
         ('name = "birds"\nfolds = "bad.txt"', "bad.txt must hold a whole number for each row: "),
         ('name = "birds"\nfolds = 5', "1 ('birds'): folds must be numbered 0, 1, ..., at least two of them; got 5."),
@@ -405,6 +457,8 @@ def test_a_plan_that_is_no_file(tmp_path):
     with pytest.raises(
         ValueError, match="one of quick, paper, published, tailored, or a file that ends in .toml; got 'papers'"
     ):
+        read_paper_plan("papers")
+    with pytest.raises(ValueError, match="one of quick, or a file that ends in .toml; got 'papers'"):
         read_plan("papers")
     with pytest.raises(FileNotFoundError, match="none.toml cannot be read: No such file or directory."):
         read_plan(tmp_path / "none.toml")
@@ -817,45 +871,7 @@ def test_keys_follow_the_text_of_a_module_without_a_version(tmp_path, monkeypatc
     assert keys(plain) == versioned
 
 
-# --- the published study
-
-
-@pytest.mark.parametrize(
-    "name", ["birds", "emotions", "enron-f", "flags", "genbase", "llog-f", "medical", "scene", "yeast"]
-)
-def test_published_folds_are_those_of_the_reference(reference_folder, name):
-    expected = np.loadtxt(reference_folder / "folds" / f"{name}.txt", dtype=int)
-    assert np.array_equal(published_folds(name), expected)
-    if name == "flags":
-        assert np.array_equal(published_folds("flags-7"), expected)
-
-
-def test_published_losses_are_those_of_the_reference(reference_folder):
-    with open(reference_folder / "published_curves.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    expected = {}
-    for row in sorted(rows, key=lambda row: float(row["parameter"])):
-        name = "flags-7" if row["dataset"] == "flags" else row["dataset"]
-        run = expected.setdefault((name, row["method"]), {"folds": int(row["folds"])})
-        run.setdefault(row["family"], []).append(float(row["loss"]))
-    assert published_runs().keys() == expected.keys()
-    for key, run in published_runs().items():
-        assert run.n_folds == expected[key]["folds"]
-        for family in ("binomial", "polynomial"):
-            np.testing.assert_allclose(run.losses[family], expected[key][family], rtol=0, atol=1e-9, err_msg=str(key))
-
-
-@pytest.mark.parametrize("k, n_sets", [(1, 5), (3, 3), (5, 1), (9, 1)])
-def test_published_rakel_draws_as_many_sets_as_the_published_study(k, n_sets):
-    X, Y = make_data(40, 5)
-    model = PublishedRAkEL(PrunedTreeClassifier(), k=k, random_state=0).fit(X, Y)
-    assert len(model.label_subsets_) == n_sets
-    assert model.vote == "any"
-
-
-def test_folds_that_were_not_published():
-    with pytest.raises(ValueError, match="folds were published for birds, emotions, .*; got 'iris'."):
-        published_folds("iris")
+# --- sources and options
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,18 @@ from sklearn.naive_bayes import GaussianNB
 import study_zoo as zoo
 from choral import BinomialMeasure, PolynomialMeasure, bayes_optimal, binomial_loss, harden, polynomial_loss
 from choral.learners import BinaryRelevance, ConstantLabels, LabelPowerset, PredictiveClusteringForest
+from choral.paper import (
+    Yardstick,
+    claims_section,
+    compare_with_published,
+    judge_claims,
+    published_runs,
+    published_section,
+)
 from choral.report import study_contents, write_page
 from choral.study import Plan, Results, Split, StudyData, StudyLearner, Table, run_study, running, write_figures
 from choral.study.answers import answer
-from choral.study.claims import judge_claims
-from choral.study.published import compare_with_published, published_runs
-from choral.study.tables import PLACES
+from choral.study.comparisons import PLACES
 
 SIZES = {"a": (40, 4), "b": (31, 3), "c": (36, 5)}  # rows and labels
 FAMILIES = {"binomial": None, "polynomial": [1, 1.5, 4, 1000, np.inf]}
@@ -476,7 +482,8 @@ def anew(tmp_path_factory):
         StudyLearner("LP once", LabelPowerset(GaussianNB())),
         StudyLearner("EPCT", PredictiveClusteringForest(n_estimators=3), each_loss=True),
     ]
-    plan = replace(make_plan(families=EVEN), learners=learners, ours=("EPCT", "LP"), published=True, claims=True)
+    analyses = [Yardstick(["EPCT", "LP"]), published_section, claims_section]
+    plan = replace(make_plan(families=EVEN), learners=learners, analyses=analyses)
     return run(plan, tmp_path_factory.mktemp("anew") / "study")
 
 
@@ -514,7 +521,6 @@ def test_every_cell_holds_the_best_labels_for_each_loss(anew):
         n_changes += (found[0] != found[SIZES[cell.dataset][1] - 1]).any()
     assert n_changes > 10  # from Hamming to subset 0/1 loss
     assert anew.each_loss == ("LP", "EPCT")
-    assert anew.ours == ("EPCT", "LP")
 
 
 @pytest.mark.parametrize("learner", ["LP", "EPCT"])
@@ -593,9 +599,9 @@ def test_tables_answers_claims_and_comparisons_of_learners_that_predict_anew(ane
     assert len(rows) == 5 * sum(len(anew.parameters(dataset, family)) for dataset in "abc" for family in EVEN)
     assert {row["learner"] for row in table_rows(tables["ranks"])} == set(anew.competitors)
     assert {row["first"] for row in table_rows(tables["differences"])} == set(anew.competitors) - {"EPCT"}
-    assert set(tables["yardstick"].column("learner")) == set(anew.ours)
+    assert set(tables["yardstick"].column("learner")) == {"EPCT", "LP"}
     assert answer(anew)[0] == "BR, whatever the loss."
-    assert [claim.claim for claim in judge_claims(anew)] != []
+    assert [claim.statement for claim in judge_claims(anew)] != []
     assert compare_with_published(anew) == []
 
 

@@ -22,9 +22,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import study_zoo as zoo
 from choral.learners import BinaryRelevance, LabelPowerset, PredictiveClusteringForest
+from choral.paper import Boomer
 from choral.study import Plan, Results, Split, StudyData, StudyLearner, run_study, running, worker
-from choral.study.boomer import Boomer
-from choral.study.cells import make_task, prepare
+from choral.study.preparing import make_task, prepare
 from choral.study.store import DamagedFile, Store
 
 PATIENCE = 90.0  # seconds until a test gives up: machines are noisy
@@ -208,19 +208,19 @@ def test_no_changed_byte_of_a_cell_goes_unnoticed(stored, anew, tmp_path, learne
     cell = results.cells("d", learner)[0]
     store = Store(tmp_path)
     store.create()
-    whole, expected = results._store._cell_path(cell.key).read_bytes(), as_values(results._store.read(cell.key))
+    whole, expected = results._store._cell_path(cell.key).read_bytes(), as_values(results._store.read_cell(cell.key))
     path, n_noticed = store._cell_path(cell.key), 0
     for place, change in itertools.product(range(len(whole)), (1, 255)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ change]) + whole[place + 1 :])
         try:
-            assert as_values(store.read(cell.key)) == expected
+            assert as_values(store.read_cell(cell.key)) == expected
         except DamagedFile:
             n_noticed += 1
     assert n_noticed > len(whole)  # the rest are dates and the like
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
         with pytest.raises(DamagedFile, match="is damaged: "):
-            store.read(cell.key)
+            store.read_cell(cell.key)
 
 
 def test_a_damaged_cell_is_noticed_and_run_again(stored, tmp_path, runs, here):
@@ -295,11 +295,11 @@ def test_the_log_tells_for_how_many_losses_labels_were_predicted(anew):
 def test_a_study_of_before_there_were_learners_that_predict_anew(stored, tmp_path):
     folder = shutil.copytree(stored._store.folder, tmp_path / "study")
     study = json.loads((folder / "study.json").read_text())
-    for key in ("ours", "each_loss"):
+    for key in ("sections", "each_loss"):
         assert study.pop(key) == []
     (folder / "study.json").write_text(json.dumps(study))
     former = Results(folder)
-    assert (former.ours, former.each_loss) == ((), ())
+    assert (former.sections, former.each_loss) == ((), ())
     assert contents(former) == contents(stored)
 
 
@@ -348,9 +348,9 @@ def test_labels_that_are_damaged_or_missing(stored, tmp_path):
 def test_a_damaged_note_of_a_failure(tmp_path):
     store = Store(tmp_path)
     store.create()
-    assert store.failure("key") is None
+    assert store.read_failure("key") is None
     store._failure_path("key").write_text("{")
-    assert store.failure("key")["reason"] == "unknown: the note of its failure is damaged"
+    assert store.read_failure("key")["reason"] == "unknown: the note of its failure is damaged"
 
 
 # --- learners in trouble
@@ -401,7 +401,7 @@ def troubled(tmp_path_factory):
 
 def stored_cell(results, learner, fold=0):
     (cell,) = [cell for cell in results.cells("d") if cell.learner == learner and cell.fold == fold]
-    return results._store.read(cell.key)
+    return results._store.read_cell(cell.key)
 
 
 def test_a_learner_in_trouble_costs_its_cell_and_says_why(troubled):
@@ -444,7 +444,7 @@ def test_a_child_has_one_thread_for_each_library(troubled):
 def test_a_learner_that_hangs_is_ended_soon_after_the_limit(troubled):
     _, results, _ = troubled
     (cell,) = [cell for cell in results.cells("d") if (cell.learner, cell.fold) == ("sleeping", 0)]
-    assert TIME_LIMIT <= results._store.failure(cell.key)["seconds"] < TIME_LIMIT + 10
+    assert TIME_LIMIT <= results._store.read_failure(cell.key)["seconds"] < TIME_LIMIT + 10
 
 
 def test_every_cell_is_told_and_logged(troubled):
@@ -637,8 +637,8 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_damaged(stored, tmp_path, m
     with monkeypatch.context() as patch:
         patch.setattr(Path, "read_bytes", refuse)
         with pytest.raises(PermissionError):
-            Store(folder).has(key)
-    assert Store(folder).has(key)
+            Store(folder).has_cell(key)
+    assert Store(folder).has_cell(key)
 
 
 def test_only_what_is_ours_and_left_over_is_removed(tmp_path):

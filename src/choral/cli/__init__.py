@@ -1,45 +1,34 @@
-"""The command line: parses, calls one public function, prints.
+"""The command line: a file or a folder for each command, which parses, calls public functions and prints.
 
-Results go to stdout, all else to stderr. Names that come from files are never taken for markup, and their
-control characters are shown, not obeyed.
+Commands share `console` (what they show) and `options` (what they are told). Names that come from files are never
+taken for markup, and their control characters are shown, not obeyed. Messages of the library name arguments of its
+functions; where the command line has another name for one, `console` puts it in.
 """
 
-from typing import Annotated
+from choral._optional import require
 
-import typer
+for package in ("typer", "rich"):
+    require(package, "cli")
 
-import choral
-from choral.cli.console import CommandGroup
-from choral.cli.decide import EPILOG as DECIDE_EPILOG
-from choral.cli.decide import decide_file
-from choral.cli.describe import EPILOG as DESCRIBE_EPILOG
-from choral.cli.describe import describe_datasets
-from choral.cli.evaluate import EPILOG as EVALUATE_EPILOG
-from choral.cli.evaluate import evaluate_files
-from choral.cli.report import report_study
-from choral.cli.study import EPILOG as STUDY_EPILOG
-from choral.cli.study import run_plan
+import typer  # noqa: E402
+
+from choral.cli import decide, describe, evaluate, report, study  # noqa: E402
+from choral.cli.console import CommandGroup, choose_command  # noqa: E402
 
 __all__ = ["app"]
 
-app = typer.Typer(cls=CommandGroup, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.command("evaluate", epilog=EVALUATE_EPILOG, short_help="Compare predictions with the truth.")(evaluate_files)
-app.command("decide", epilog=DECIDE_EPILOG, short_help="Find the prediction with the least expected loss.")(decide_file)
-app.command("describe", epilog=DESCRIBE_EPILOG, short_help="Describe data sets.")(describe_datasets)
-app.command("study", epilog=STUDY_EPILOG, short_help="Compare learners on data sets.")(run_plan)
-app.command("report", short_help="Write the page of a study.")(report_study)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"choral {choral.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def choose_command(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Judge multi-label predictions by how well labels are right together."""
+app = typer.Typer(
+    cls=CommandGroup,
+    callback=choose_command,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for name, function, epilog, short_help in (
+    ("evaluate", evaluate.evaluate_files, evaluate.EPILOG, "Compare predictions with the truth."),
+    ("decide", decide.decide_file, decide.EPILOG, "Find the prediction with the least expected loss."),
+    ("describe", describe.describe_datasets, describe.EPILOG, "Describe data sets."),
+    ("study", study.run_plan, study.EPILOG, "Compare learners on data sets."),
+    ("report", report.report_study, None, "Write the page of a study."),
+):
+    app.command(name, epilog=epilog, short_help=short_help)(function)

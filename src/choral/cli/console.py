@@ -1,18 +1,29 @@
-"""What every command shares: errors and warnings in one line, text that is safe to print, and a progress bar."""
+"""What a command shows: errors and warnings in one line, a progress bar, tables and sentences.
 
+Results go to stdout, all else to stderr. No number of a table is ever left out, however narrow the terminal.
+"""
+
+import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
 from typer.core import TyperGroup
 
+import choral
 from choral._text import printable
+
+# in messages of the library: what it calls an argument, and which option that is here
+OPTIONS_BY_ARGUMENT = {"header=True": "--header", "header=False": "--no-header", "the argument labels": "--labels"}
 
 Show = Callable[[int, int, str], None]  # done, of how many, with what
 UsageError: Any = typer.BadParameter.__base__  # click's, be it a package of its own or a part of typer
@@ -43,9 +54,23 @@ class CommandGroup(TyperGroup):
         sys.exit(status)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"choral {choral.__version__}")
+        raise typer.Exit
+
+
+def choose_command(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Judge multi-label predictions by how well labels are right together."""
+
+
 @contextmanager
 def errors_in_one_line() -> Iterator[None]:
-    """What a user can mend is one line and status 2; Ctrl-C is status 130."""
+    """Print an error that a user can mend as one line, with status 2; Ctrl-C has status 130."""
     try:
         yield
     except BrokenPipeError:
@@ -57,13 +82,26 @@ def errors_in_one_line() -> Iterator[None]:
         typer.echo(f"choral: error: not enough memory. {printable(str(error))}".rstrip(), err=True)
         raise typer.Exit(2) from error
     except (ValueError, OSError, ModuleNotFoundError) as error:
-        typer.echo(f"choral: error: {printable(str(error))}", err=True)
+        typer.echo(f"choral: error: {printable(_name_options(str(error)))}", err=True)
         raise typer.Exit(2) from error
+
+
+def _name_options(message: str) -> str:
+    """Put our options where the message of an error names arguments of the library's functions.
+
+    Examples
+    --------
+    >>> _name_options("The first line of a.csv may be a header or labels; say header=True or header=False.")
+    'The first line of a.csv may be a header or labels; say --header or --no-header.'
+    """
+    for argument, option in OPTIONS_BY_ARGUMENT.items():
+        message = message.replace(argument, option)
+    return message
 
 
 @contextmanager
 def standard_output() -> Iterator[None]:
-    """Say what could not be written; the name of a file is nowhere in the error."""
+    """Say that it is standard output that could not be written: the error itself names no file."""
     try:
         yield
         print(end="", flush=True)  # unlike sys.stdout.flush(), content with a closed output
@@ -77,7 +115,7 @@ def standard_output() -> Iterator[None]:
 
 @contextmanager
 def warnings_in_one_line() -> Iterator[None]:
-    """Print the warnings for users after the work, each once; the many about glyphs of a font as one."""
+    """Print the warnings for users after the work, each once; all those about glyphs of a font as one."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
@@ -89,7 +127,7 @@ def warnings_in_one_line() -> Iterator[None]:
 
 @contextmanager
 def progress_bar(*, time_left: bool = False) -> Iterator[Show]:
-    """A bar on stderr that leaves no trace, and only where somebody can see it; with the time left for long work."""
+    """Show a bar on stderr while the work goes on, if that is a terminal; with the time left, for long work."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda done, total, what: None
@@ -107,3 +145,56 @@ def progress_bar(*, time_left: bool = False) -> Iterator[Show]:
             bars.update(task, completed=done, description=printable(what))
 
         yield show
+
+
+def new_console() -> Console:
+    """Standard output, with nothing in colour that we did not colour."""
+    return Console(highlight=False)
+
+
+def new_table() -> Table:
+    """A table without columns yet, in the style of all commands."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+
+
+def table_width(table: Table) -> int:
+    """How many characters wide a table is if none of its lines is broken."""
+    return Console(width=10_000).measure(table).maximum
+
+
+def print_table(table: Table) -> None:
+    """Print a table in full width: in a narrow terminal rich would leave numbers out, the terminal breaks lines."""
+    width = max(new_console().width, table_width(table))
+    Console(highlight=False, width=width).print(table)
+
+
+def print_upright_or_sideways(make_table: Callable[..., Table]) -> None:
+    """Print a table, or ``make_table(sideways=True)`` if the terminal is too narrow and that table is narrower."""
+    console, table = new_console(), make_table()
+    if console.is_terminal and table_width(table) > console.width:
+        table = min(table, make_table(sideways=True), key=table_width)
+    print_table(table)
+
+
+def print_sentences(sentences: Iterable[str]) -> None:
+    """Print each sentence on a new line, with lines broken between words."""
+    console = new_console()
+    for sentence in sentences:
+        console.print(Text(sentence))
+
+
+def describe_parameter(family: str, parameter: float, n_labels: int) -> str:
+    """A parameter in words: its value and, at the ends of the family, the well-known loss.
+
+    Examples
+    --------
+    >>> [describe_parameter("binomial", k, n_labels=5) for k in (1, 2, 5)]
+    ['1 (Hamming)', '2', '5 (subset 0/1)']
+    """
+    return f"{parameter:.15g}{name_end(family, parameter, n_labels)}"
+
+
+def name_end(family: str, parameter: float, n_labels: int) -> str:
+    """The well-known loss at an end of a family, in brackets; nothing between the ends."""
+    subset = n_labels if family == "binomial" else math.inf
+    return " (Hamming)" if parameter == 1 else " (subset 0/1)" if parameter == subset else ""

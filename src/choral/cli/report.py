@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from choral._outputs import check_output
+from choral._text import counted
 from choral.cli.console import progress_bar, standard_output
-from choral.cli.files import check_page
-from choral.label_files.wording import counted
+from choral.cli.options import check_page
 
 if TYPE_CHECKING:  # else every command would wait a second for scikit-learn
     from choral.study import Results

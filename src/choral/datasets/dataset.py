@@ -1,9 +1,8 @@
 """Dataset: features and labels with their names."""
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
+from choral._typing import Features, LabelArray
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no single truth value to compare by
@@ -19,23 +18,24 @@ class Dataset:
     label_names : tuple of str
         One name per column of ``Y``.
     name : str
-        What the data set is called in tables and figures.
+        The name of the data set in tables and figures.
     feature_names : tuple of str, optional
         One name per column of ``X``; by default ``x0``, ``x1``, ...
     n_nominal : int, default=0
-        How many features were nominal where they come from; one with more than two values takes as many columns.
+        How many features were nominal in the source; one with more than two values has a column of ``X`` for each.
     n_numeric : int, optional
-        How many features were numeric where they come from; by default all columns of ``X``.
+        How many features were numeric in the source; by default all columns of ``X``.
 
     Examples
     --------
+    >>> import numpy as np
     >>> tiny = Dataset(np.eye(2), np.array([[1], [0]], dtype=np.uint8), ("sea",), "tiny")
     >>> tiny.feature_names, tiny.n_numeric
     (('x0', 'x1'), 2)
     """
 
-    X: Any
-    Y: np.ndarray
+    X: Features
+    Y: LabelArray
     label_names: tuple[str, ...]
     name: str
     feature_names: tuple[str, ...] | None = None

@@ -15,10 +15,10 @@ sets only K + 1 are possible, the nested :math:`S_j`, the j labels with the larg
         + \delta \sum_{j=0}^{K} (p_{[j]} - p_{[j+1]}) \, [y = S_j],
     \quad 1 = p_{[0]} \ge p_{[1]} \ge \dots \ge p_{[K]} \ge p_{[K+1]} = 0
 
-What follows: the marginals, and so the optimal predictions for Hamming loss and their risk, are the same for every
-dependence; what is optimal for subset 0/1 loss is not. The total correlation of the labels given x grows with the
-dependence, from 0. The least risk for any loss is a concave function of it; for subset 0/1 loss it falls in the mean
-over instances, though not for each of them.
+The marginals are the same for every dependence, and so are the optimal predictions for Hamming loss and their risk. The
+optimal predictions for subset 0/1 loss change with the dependence. The total correlation of the labels given x is 0
+without dependence and grows with it. The least risk for any loss is a concave function of the dependence; for subset
+0/1 loss its mean over instances falls, though it need not fall for each instance.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from choral.datasets.dataset import Dataset
 from choral.decisions import LabelDistribution
 from choral.decisions.independent import product_distribution
 
-MOST_PROBABILITIES = 2**27  # one GiB
+MAX_PROBABILITIES = 2**27  # of 8 bytes: one GiB
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)  # arrays have no single truth value to compare by
@@ -57,15 +57,15 @@ class DependentDataset(Dataset):
     def distribution(self) -> LabelDistribution:
         """The true distribution of the label sets of each instance; computed when it is asked for.
 
-        Label sets are listed, all 2^K unless the dependence is 1, so that n_samples * 2^K may be at most 2^27: 32,768
-        samples of 12 labels.
+        Unless the dependence is 1, all 2^K label sets are listed. So n_samples * 2^K may be at most 2^27, for instance
+        32,768 samples of 12 labels.
         """
         n_samples, n_labels = self.marginals.shape
         if self.dependence == 1:
             return _comonotone(self.marginals)
-        if n_samples << n_labels > MOST_PROBABILITIES:
+        if n_samples << n_labels > MAX_PROBABILITIES:
             raise ValueError(
-                f"the distribution has n_samples * 2 ** n_labels probabilities, listed up to {MOST_PROBABILITIES}; "
+                f"the distribution has n_samples * 2 ** n_labels probabilities, listed up to {MAX_PROBABILITIES}; "
                 f"got {n_samples} samples and {n_labels} labels."
             )
         return _mixture(self.marginals, self.dependence)
@@ -78,7 +78,7 @@ class DependentDataset(Dataset):
         Returns
         -------
         bits : ndarray of shape (n_samples,)
-            0 for a dependence of 0. `choral.stats.conditional_dependence` estimates its mean from data.
+            0 if the dependence is 0. `choral.stats.conditional_dependence` estimates its mean from data.
         """
         single = entr(self.marginals) + entr(1 - self.marginals)
         joint = self.distribution.weights.copy()
@@ -111,7 +111,7 @@ def make_dependent(
         In [0, 1]: the probability that one random number decides on all labels of an instance, not one for each.
     n_features : int, default=10
     signal : float, default=2.0
-        How much the features tell: the standard deviation s of the log-odds of a label. With 0, they tell nothing.
+        How much the features tell: the standard deviation s of the log-odds of a label; 0 for nothing.
     random_state : int, default=0
         The seed.
 
@@ -122,7 +122,7 @@ def make_dependent(
 
     Examples
     --------
-    The least risk for Hamming loss is that of the marginals; that for subset 0/1 loss falls as labels go together:
+    The least risk for Hamming loss depends on the marginals alone; for subset 0/1 loss it falls as dependence grows:
 
     >>> from choral import HammingMeasure, SubsetMeasure, bayes_optimal
     >>> for dependence in (0, 0.5, 1):
@@ -145,7 +145,7 @@ def make_dependent(
     marginals = expit(rng.standard_normal(n_labels) + signal * X @ directions.T)
     return DependentDataset(
         X,
-        _draw(marginals, dependence, rng),
+        _draw_labels(marginals, dependence, rng),
         tuple(f"label {i}" for i in range(n_labels)),
         f"dependent-{dependence:g}",
         marginals=marginals,
@@ -153,20 +153,20 @@ def make_dependent(
     )
 
 
-def _draw(marginals: np.ndarray, dependence: float, rng: np.random.Generator) -> np.ndarray:
-    """Label sets: one number for all labels of some instances, one for each label of the others."""
+def _draw_labels(marginals: np.ndarray, dependence: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw label sets: some instances have one random number for all labels, the others one for each label."""
     is_common = rng.random((len(marginals), 1)) < dependence
     uniform = rng.random(marginals.shape)
     return (np.where(is_common, uniform[:, :1], uniform) < marginals).astype(np.uint8)
 
 
-def _gaps(marginals: np.ndarray) -> np.ndarray:
-    """The probabilities of the nested label sets, from none of the labels to all of them."""
+def _nested_probabilities(marginals: np.ndarray) -> np.ndarray:
+    """The probabilities of the nested label sets, from the empty one to all labels."""
     descending = -np.sort(-marginals, axis=1)
     return -np.diff(descending, axis=1, prepend=1, append=0)
 
 
-def _nested(marginals: np.ndarray) -> np.ndarray:
+def _nested_label_sets(marginals: np.ndarray) -> np.ndarray:
     """The nested label sets of each instance, of shape (n_samples, n_labels + 1, n_labels)."""
     ranks = np.argsort(np.argsort(-marginals, axis=1, kind="stable"), axis=1)
     sizes = np.arange(marginals.shape[1] + 1)
@@ -174,18 +174,20 @@ def _nested(marginals: np.ndarray) -> np.ndarray:
 
 
 def _comonotone(marginals: np.ndarray) -> LabelDistribution:
-    """Labels decided by one number: at most K + 1 label sets an instance, few enough for any number of labels."""
+    """Labels decided by one number: at most K + 1 label sets for an instance, so any number of labels will do."""
     n_samples, n_labels = marginals.shape
-    gaps = _gaps(marginals)
+    gaps = _nested_probabilities(marginals)
     ends = np.arange(0, gaps.size + 1, n_labels + 1)
     weights = sp.csr_array((gaps.ravel(), np.arange(gaps.size), ends), shape=(n_samples, gaps.size))
-    return LabelDistribution(_nested(marginals).reshape(-1, n_labels), weights)
+    return LabelDistribution(_nested_label_sets(marginals).reshape(-1, n_labels), weights)
 
 
 def _mixture(marginals: np.ndarray, dependence: float) -> LabelDistribution:
-    """Labels decided by one number or by many, as probabilities of all label sets; label i is bit i of the index."""
+    """The mixture of both cases, as probabilities of all label sets; label i is bit i of the index."""
     n_samples, n_labels = marginals.shape
     dense = (1 - dependence) * product_distribution(marginals)
-    indices = _nested(marginals) @ (1 << np.arange(n_labels))
-    dense[np.arange(n_samples)[:, np.newaxis], indices] += dependence * _gaps(marginals)  # indices of a row differ
+    indices = _nested_label_sets(marginals) @ (1 << np.arange(n_labels))
+    dense[np.arange(n_samples)[:, np.newaxis], indices] += dependence * _nested_probabilities(
+        marginals
+    )  # indices of a row differ
     return LabelDistribution.from_dense(dense)

@@ -29,8 +29,7 @@ from choral._validation import (
     refuse_entry_where,
 )
 from choral._validation import refuse_where as refuse_where_on_host
-from choral.rows.blocks import check_binary
-from choral.rows.pairs import row_slices
+from choral.rows.blocks import check_binary, row_slices
 
 EXACT = 1e-14  # a sum this near to 1 is left alone: dividing by it once more would change the last bits
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from choral._array_api import is_foreign, to_host, xp_of
 from choral._typing import LabelMatrix, RandomState
-from choral._validation import check_count
+from choral._validation import Value, check_count
 from choral.curves import LossCurve
 from choral.decisions.base import Distribution
 from choral.decisions.closed_form import closed_form
@@ -29,7 +29,6 @@ from choral.decisions.optimal import (
 from choral.decisions.ties import TOLERANCE
 from choral.decisions.transform import transform
 from choral.measures import ByCount, HammingMeasure
-from choral.measures.base import Value
 from choral.measures.families import get_family
 
 CURVE_STEPS = 5 * MAX_NODE_STEPS  # of branch and bound, for all parameters together

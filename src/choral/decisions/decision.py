@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from choral._array_api import Array, concatenate, is_foreign, xp_of
+from choral._validation import Value
 from choral.decisions.ties import TOLERANCE
-from choral.measures.base import Value
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike
 
 from choral._array_api import Array
 from choral._typing import LabelMatrix, RandomState
-from choral._validation import check_count, check_rows, refuse_where
+from choral._validation import Value, check_count, check_rows, listed, refuse_where
 from choral.decisions.base import Distribution
 from choral.decisions.label_distribution import MAX_DENSE_LABELS, LabelDistribution
 from choral.decisions.risks.table import loss_table
 from choral.decisions.support import row_blocks
 from choral.measures import Form, Measure
-from choral.measures.base import Value, listed
 from choral.measures.forms import ByCount, ByRelevance, Table, Terms
 
 

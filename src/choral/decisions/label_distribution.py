@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from choral._array_api import Array, concatenate, device_of, is_foreign, to_library_of, xp_of
 from choral._typing import LabelMatrix, RandomState, RowWeights
-from choral._validation import check_count
+from choral._validation import Value, check_count
 from choral.decisions.base import Distribution
 from choral.decisions.checks import (
     as_labels,
@@ -35,7 +35,6 @@ from choral.decisions.label_weights import distinct_rows, merge_equal, total_wei
 from choral.decisions.risks import make_risk
 from choral.decisions.support import Support, block_entries, instance_blocks, make_instances, row_blocks, slices
 from choral.measures import Form, Measure
-from choral.measures.base import Value
 from choral.measures.subsets import members_table
 
 MAX_DENSE_LABELS = 22  # 2^22 probabilities, 32 MiB

@@ -1,4 +1,4 @@
-"""What displays share: their axes, and a palette that survives colour blindness and grey print."""
+"""What displays share: their axes, and a palette for colour-blind readers and grey print."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,8 +7,8 @@ from choral._optional import require
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours without their yellow, which fades on white paper, then wine and indigo of Paul Tol's muted
-# scheme: the nine that stay furthest apart in all three kinds of colour blindness. Markers and dashes repeat in other
+# Okabe and Ito's colours without yellow, which is pale on white paper, then wine and indigo of Paul Tol's muted scheme:
+# the nine that differ most in all three kinds of colour blindness. Colours, markers and dashes repeat in different
 # periods, so that 24 lines differ, in grey too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#332288")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
@@ -20,7 +20,7 @@ SMALL = "small"  # relative to the user's font.size
 
 
 def line_style(index: int) -> dict[str, Any]:
-    """How to draw the line of this index: full and open markers take turns."""
+    """How to draw the line of this index; full and open markers take turns."""
     colour = COLOURS[index % len(COLOURS)]
     return {
         "color": colour,
@@ -33,18 +33,18 @@ def line_style(index: int) -> dict[str, Any]:
     }
 
 
-def band(n_bands: int) -> dict[str, Any]:
-    """How to shade each of some intervals: lighter where there are many, which lie on top of each other."""
+def band_look(n_bands: int) -> dict[str, Any]:
+    """How to shade each of several intervals: the more there are, the lighter, since they overlap."""
     return {**BAND, "alpha": BAND["alpha"] / max(n_bands, 1) ** 0.5}
 
 
-def darker(colour: Any) -> tuple[float, ...]:
-    """A colour for text: what is strong enough for a line is pale in small letters."""
+def darken(colour: Any) -> tuple[float, ...]:
+    """A darker colour for text: the colour of a line would be pale in small letters."""
     return tuple(0.75 * channel for channel in require("matplotlib.colors", "plot").to_rgb(colour))
 
 
-def lead(colour: Any) -> dict[str, Any]:
-    """A thin line from a text to what it names."""
+def leader_look(colour: Any) -> dict[str, Any]:
+    """How to draw a thin line from a text to what it names."""
     return {"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 4}
 
 
@@ -62,29 +62,29 @@ def check_axes(ax: Any) -> "Axes":
 
 
 def new_axes(width: float, height: float, **grid: Any) -> Any:
-    """Axes of a new figure that keeps room for whatever is written beside them."""
+    """Axes of a new figure that makes room for whatever is written beside them."""
     return require("matplotlib.pyplot", "plot").subplots(figsize=(width, height), layout="constrained", **grid)[1]
 
 
 def tidy(ax: "Axes") -> None:
-    """Leave away what carries no information, and little space between the axes and what is written below."""
+    """Hide the upper and the right edge; write small tick labels close to the axes."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=SMALL, length=3, pad=2.5)
 
 
-def points(ax: "Axes", size: float) -> float:
-    """A length in points as pixels of the figure of these axes."""
+def to_pixels(ax: "Axes", size: float) -> float:
+    """Convert a length in points to pixels of the figure of these axes."""
     return size * ax.figure.dpi / 72
 
 
-def makes_room(ax: "Axes") -> bool:
-    """Whether the figure has a layout engine, which keeps room for what is written outside the axes."""
+def has_layout_engine(ax: "Axes") -> bool:
+    """Whether the figure has a layout engine: it makes room for what is written outside the axes."""
     return ax.figure.figure.get_layout_engine() is not None
 
 
-def settle(ax: "Axes") -> None:
-    """Give the axes their final size before we measure: by the figure's layout engine, if any, and their aspect."""
-    figure = ax.figure.figure  # of a subfigure, the whole
+def apply_layout(ax: "Axes") -> None:
+    """Give the axes their final size, by the figure's layout engine and their aspect: texts are measured against it."""
+    figure = ax.figure.figure  # the whole figure, also of a subfigure
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)

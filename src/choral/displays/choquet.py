@@ -4,42 +4,44 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from choral._typing import FloatArray
 from choral._validation import check_distribution, check_vector, refuse_where
-from choral.displays import _labels as labels
 from choral.displays import _style as style
+from choral.displays._text import label_axis, shorten, text_size
 from choral.integrals import add_steps
-from choral.measures import ByRelevance, Measure, Terms, check_measure
+from choral.measures import ByRelevance, Form, Measure, Terms, check_measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-MOST_NAMED = 12  # labels, beyond which their names would overlap
-MOST_EDGED = 50  # bars
+MAX_NAMED = 12  # labels: with more, their names would overlap
+MAX_EDGED = 50  # bars: with more, white edges would hide them
 LEGEND_LINES = 2.5  # room above the bars, in lines of text
 
 
 class ChoquetDisplay:
-    """What a measure makes of the values of one row: the paper's Figure 1.
+    """The Choquet integral of the values of one row beside their weighted mean: the paper's Figure 1.
 
-    On the left the weighted mean, which looks at each label on its own: a bar for each label, as wide as the label's
-    weight. On the right the Choquet integral, which looks at sets: a slice for each level, as wide as the
-    labels that reach it are worth together. The areas are the two integrals.
+    On the left is the weighted mean, which looks at each label on its own: a bar for each label, as wide as its weight.
+    On the right is the Choquet integral, which looks at sets of labels: a slice for each level, as wide as the worth of
+    the set of labels that reach the level. The areas are the two integrals.
 
     Parameters
     ----------
     u : array-like of shape (n_labels,)
         Non-negative values, for instance to which degree each label is right.
-    measure : Measure or RelevanceMeasure
+    measure : Measure
         What each set of labels is worth.
     label_names : sequence of str, optional
         ``"label 0"``, ``"label 1"``, ... unless given.
     weights : array-like of shape (n_labels,), optional
-        Weights of the labels in the mean, summing to 1. Unless given: those of an `AdditiveMeasure`, else equal
-        ones, which lead to the Hamming loss.
+        Weights of the labels in the mean, summing to 1. Unless given: those of an additive measure, else equal ones,
+        which lead to the Hamming loss.
     y_true : array-like of shape (n_labels,), optional
-        The true labels, 0 or 1: needed by a `RelevanceMeasure`.
+        The true labels, 0 or 1: needed if the measure depends on them, as a `RelevanceMeasure` does.
 
     Attributes
     ----------
@@ -74,12 +76,12 @@ class ChoquetDisplay:
 
     def __init__(
         self,
-        u: Any,
+        u: ArrayLike,
         measure: Measure,
         *,
         label_names: Sequence[str] | None = None,
-        weights: Any = None,
-        y_true: Any = None,
+        weights: ArrayLike | None = None,
+        y_true: ArrayLike | None = None,
     ):
         self.u = check_vector("u", u)
         refuse_where("u must be finite and non-negative", "u", self.u, ~((self.u >= 0) & (self.u < np.inf)))
@@ -89,8 +91,10 @@ class ChoquetDisplay:
         self.label_names = tuple(map(str, names))
         self.order = np.argsort(self.u, kind="stable")
         self.levels = self.u[self.order]
-        self.worths = _worths(measure, self.order, y_true)
-        self.weights = _weights(weights, measure, n_labels)
+        check_measure(measure)
+        form = measure.form(n_labels)
+        self.worths = _nested_worths(form, self.order, y_true)
+        self.weights = _default_weights(form) if weights is None else check_distribution("weights", weights)
         for name, values in (("label_names", self.label_names), ("weights", self.weights)):
             if len(values) != n_labels:
                 raise ValueError(f"{name} must have one entry for each of {n_labels} values; got {len(values)}.")
@@ -100,12 +104,12 @@ class ChoquetDisplay:
     @classmethod
     def from_prediction(
         cls,
-        y_true_row: Any,
-        y_pred_row: Any,
+        y_true_row: ArrayLike,
+        y_pred_row: ArrayLike,
         measure: Measure,
         *,
         label_names: Sequence[str] | None = None,
-        weights: Any = None,
+        weights: ArrayLike | None = None,
     ) -> "ChoquetDisplay":
         """A display of how far the prediction for one row is right, u = 1 - abs(score - label).
 
@@ -146,8 +150,7 @@ class ChoquetDisplay:
         Parameters
         ----------
         axes : two matplotlib Axes, optional
-            For the bars and for the slices, such as ``plt.subplots(1, 2)[1]``; a new figure unless given. Other
-            displays need one, this one needs two: hence ``axes`` and not ``ax``.
+            For the bars and for the slices, such as ``plt.subplots(1, 2)[1]``; a new figure unless given.
 
         Returns
         -------
@@ -157,15 +160,15 @@ class ChoquetDisplay:
         if axes is None:
             left, right = style.new_axes(6.4, 2.9, ncols=2, sharey=True)
         else:
-            left, right = _check_two(axes)
+            left, right = _check_axes(axes)
         self.axes_, self.figure_ = (left, right), left.figure
         for ax in self.axes_:
             style.tidy(ax)
             ax.set_xlim(0, 1)
         self._draw_bars(left)
         self._draw_slices(right)
-        line = max(labels.text_size(ax, [""], style.SMALL)[1] for ax in self.axes_)
-        for ax in self.axes_:  # the same height for both, with room for the legends above bars of any heights
+        line = max(text_size(ax, [""], style.SMALL)[1] for ax in self.axes_)
+        for ax in self.axes_:  # the same height for both, with room for the legends above the bars
             ax.set_ylim(0, (self.levels[-1] or 1.0) / max(1 - LEGEND_LINES * line, 0.5))
         return self
 
@@ -175,11 +178,11 @@ class ChoquetDisplay:
         lefts = np.cumsum(widths) - widths
         bars = ax.bar(lefts, heights, widths, align="edge", color=style.COLOURS[0], **self._edges())
         _write_legend(ax, {f"weighted mean: {self.mean:.3g}": bars})
-        labels.label_axis(ax.yaxis, ["value of the label"])
-        if self.u.size > MOST_NAMED:
-            labels.label_axis(ax.xaxis, ["weight of the labels"])
+        label_axis(ax.yaxis, ["value of the label"])
+        if self.u.size > MAX_NAMED:
+            label_axis(ax.xaxis, ["weight of the labels"])
             return
-        names = [labels.shortened(self.label_names[i], 16) for i in falling]
+        names = [shorten(self.label_names[i], 16) for i in falling]
         _name_bars(ax, lefts + widths / 2, widths, names)
 
     def _draw_slices(self, ax: "Axes") -> None:
@@ -190,15 +193,15 @@ class ChoquetDisplay:
         edges = np.append(0, np.cumsum(self.weights[falling]))
         outline = ax.stairs(self.u[falling], edges, color=style.GREY, linestyle="--")
         _write_legend(ax, {f"Choquet integral: {self.integral:.3g}": slices, "weighted mean": outline})
-        labels.label_axis(ax.xaxis, ["worth of the set"])
+        label_axis(ax.xaxis, ["worth of the set"])
 
     def _edges(self) -> dict[str, Any]:
-        """White lines between bars, where there are few enough to tell apart."""
-        return {"alpha": 0.75, "edgecolor": "white", "linewidth": 0.8 if self.u.size <= MOST_EDGED else 0.0}
+        """White lines between bars if there are few."""
+        return {"alpha": 0.75, "edgecolor": "white", "linewidth": 0.8 if self.u.size <= MAX_EDGED else 0.0}
 
 
 def _write_legend(ax: "Axes", areas: dict[str, Any]) -> None:
-    """Name areas above them; not in a title, which meets the labels of the axes above in a grid."""
+    """Name areas in a legend above them: a title could overlap the labels of the axes above in a grid."""
     look = {
         "fontsize": style.SMALL,
         "frameon": False,
@@ -211,45 +214,42 @@ def _write_legend(ax: "Axes", areas: dict[str, Any]) -> None:
 
 
 def _name_bars(ax: "Axes", centres: np.ndarray, widths: np.ndarray, names: list[str]) -> None:
-    """Write names below bars; slanted where they would touch, and then they leave no room for more below."""
+    """Write names below bars; slanted if they would touch, and then without a label of the axis below."""
     ax.set_xticks(centres, labels=names)
     ax.tick_params("x", length=0)
-    style.settle(ax)
+    style.apply_layout(ax)
     fitting = [size for size in (style.SMALL, "x-small") if _fit(ax, names, widths, size)]
     slant = {} if fitting else {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
     for text in ax.get_xticklabels():
         text.set(parse_math=False, fontsize=[*fitting, style.SMALL][0], **slant)
     if fitting:
-        labels.label_axis(ax.xaxis, ["label, as wide as its weight", "label"])
+        label_axis(ax.xaxis, ["label, as wide as its weight", "label"])
 
 
 def _fit(ax: "Axes", names: list[str], widths: np.ndarray, fontsize: str) -> bool:
-    sizes = [labels.text_size(ax, [name], fontsize)[0] for name in names]
+    sizes = [text_size(ax, [name], fontsize)[0] for name in names]
     return bool((sizes < 0.95 * widths).all())
 
 
-def _worths(measure: Measure, order: np.ndarray, y_true: Any) -> np.ndarray:
-    """What the nested sets of labels are worth, from all of them to the one with the largest value."""
-    check_measure(measure)
-    form = measure.form(order.size)
+def _nested_worths(form: Form, order: np.ndarray, y_true: ArrayLike | None) -> FloatArray:
+    """The worths of the nested sets of labels, from all labels to the one with the largest value."""
     if not isinstance(form, ByRelevance):
         worths = form.nested_worths(order[np.newaxis])
     elif y_true is None:
-        raise ValueError("a RelevanceMeasure depends on the true labels: y_true is needed, or from_prediction.")
+        raise ValueError("the measure depends on the true labels: give y_true, or use ChoquetDisplay.from_prediction.")
     else:
         worths = form.nested_worths(order[np.newaxis], check_vector("y_true", y_true)[np.newaxis])
     return np.broadcast_to(worths, (1, order.size))[0].copy()
 
 
-def _weights(weights: Any, measure: Measure, n_labels: int) -> np.ndarray:
-    """How wide each label is drawn: its weight under an additive measure, else all alike."""
-    if weights is not None:
-        return check_distribution("weights", weights)
-    form = measure.form(n_labels)
-    return form.singles if isinstance(form, Terms) and not form.larger else np.full(n_labels, 1 / n_labels)
+def _default_weights(form: Form) -> FloatArray:
+    """The weights of an additive measure, else equal ones."""
+    if isinstance(form, Terms) and not form.larger:
+        return form.singles
+    return np.full(form.n_labels, 1 / form.n_labels)
 
 
-def _check_two(axes: Any) -> "tuple[Axes, Axes]":
+def _check_axes(axes: Any) -> "tuple[Axes, Axes]":
     try:
         left, right = axes
     except (TypeError, ValueError):

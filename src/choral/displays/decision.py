@@ -4,25 +4,34 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from choral._array_api import is_foreign, to_host
 from choral._optional import require
+from choral._typing import FloatArray
+from choral._validation import listed
 from choral.curves import LossCurve
 from choral.decisions import BayesCurve, Distribution, bayes_curve, expected_curve
 from choral.decisions.optimal import Method
 from choral.displays import _style as style
-from choral.displays._curve_lines import SIZE, draw_curves, lone_points, next_looks, settle_axes, write_names
-from choral.displays._legend import Keys
-from choral.displays._parameter_axis import ParameterAxis
+from choral.displays._curves import (
+    SIZE,
+    ParameterAxis,
+    draw_curves,
+    isolated_points,
+    label_axes,
+    next_looks,
+    write_names,
+)
+from choral.displays._text import Keys
 from choral.displays.loss_curve import check_curves
-from choral.measures.base import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
-# The optimal curve is a broad light line beneath the others, which are thin dashes: all are seen where they coincide.
+# The optimal curve is broad and light, the others are thin dashes on top: all are visible where they coincide.
 OPTIMAL: dict[str, Any] = {"linewidth": 5.5, "alpha": 0.35, "zorder": 1.6, "solid_capstyle": "round"}
 OPTIMAL_POINT: dict[str, Any] = {"marker": "o", "markersize": 9, "markeredgewidth": 0}
 DASH = 3.5  # in line widths; every second line has its dashes in the gaps of the line before
@@ -39,7 +48,7 @@ BOUND_TEXTS = ("the optimum lies in here", "optimum in here", "optimum")
 
 
 class DecisionDisplay:
-    """What the optimal prediction is expected to cost along a family, and what others cost in its place.
+    """The expected loss of the optimal prediction along a family of losses, and that of other predictions.
 
     At the Hamming end the marginal mode (each label by itself) is optimal, at the subset 0/1 end the joint mode (the
     most probable label set); between them neither may be. Computing is `from_distribution`, drawing is `plot`.
@@ -99,7 +108,7 @@ class DecisionDisplay:
         distribution: Distribution,
         *,
         family: str = "binomial",
-        parameters: Any = None,
+        parameters: ArrayLike | None = None,
         method: Method = "auto",
     ) -> "DecisionDisplay":
         """A display of the optimal prediction, the marginal mode and the joint mode.
@@ -124,7 +133,7 @@ class DecisionDisplay:
 
         For a single instance, a ring on the optimal curve marks each parameter from which on another prediction is
         optimal. Where the optimum is not proven, the curve is that of the best prediction found, and the shade below it
-        goes down to the bound. The axis and the names are those of `LossCurveDisplay`.
+        goes down to the bound. Axis and names are as in `LossCurveDisplay`.
 
         Parameters
         ----------
@@ -148,12 +157,12 @@ class DecisionDisplay:
         bands = [self._bounds(), *[None] * len(self.curves)]
         self.lines_ = draw_curves(ax, axis, curves, looks, bands)
         keys = [*self._mark_changes(), *self._key_to_bounds()]
-        settle_axes(ax, axis, [f"expected {axis.family} loss", "expected loss"])
+        label_axes(ax, axis, [f"expected {axis.family} loss", "expected loss"])
         write_names(ax, axis, keys, grow=own_figure)
         return self
 
-    def _bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """What the optimum lies between, unless all is proven."""
+    def _bounds(self) -> tuple[FloatArray, FloatArray] | None:
+        """The interval in which the optimum lies; None if all optima are proven."""
         if self.optimal.exact.all():
             return None
         lower = self.optimal.lower_bound
@@ -167,12 +176,12 @@ class DecisionDisplay:
         return [(patch(color=self.lines_[0].get_color(), **style.BAND), BOUND_TEXTS)]
 
     def _mark_changes(self) -> Keys:
-        """Mark where another prediction becomes optimal; many instances would change nearly everywhere."""
+        """Mark where another prediction becomes optimal, for one instance: many would change nearly everywhere."""
         changes = self.optimal.changes() if self.optimal.risk.shape[1] == 1 else []
         if not changes:
             return []
         x, y = np.asarray(self.lines_[0].get_xydata()).T
-        drawn = ~np.isnan(x)  # all but the gap before infinity
+        drawn = ~np.isnan(x)  # without the gap before infinity
         changed = np.isin(self.optimal.parameters, [change.parameter for change in changes])
         look = {**CHANGE, "color": self.lines_[0].get_color()}
         marks = self.ax_.plot(x[drawn][changed], y[drawn][changed], clip_on=False, **look)
@@ -182,7 +191,7 @@ class DecisionDisplay:
 def _looks(ax: "Axes", axis: ParameterAxis, curves: Sequence[LossCurve]) -> list[dict[str, Any]]:
     """Broad and light for the optimal curve, thin dashes for the others."""
     looks = next_looks(ax)
-    points = lone_points(axis.with_gap(curves[0].parameters, curves[0].losses)[0])
+    points = isolated_points(axis.points(curves[0].parameters, curves[0].losses)[0])
     marker = {**OPTIMAL_POINT, "markevery": points} if points else {"marker": ""}
     optimal = {**next(looks), **OPTIMAL, **marker}
     dashes = [(DASH * (index % 2), (DASH, DASH)) for index in range(len(curves) - 1)]

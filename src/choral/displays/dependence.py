@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from choral._optional import require
+from choral._typing import FloatArray, LabelMatrix
 from choral._validation import check_matrix, refuse_where
-from choral.displays import _labels as labels
 from choral.displays import _style as style
+from choral.displays._text import shorten, text_size
 from choral.stats import Description, describe
 
 if TYPE_CHECKING:
@@ -17,13 +19,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.image import AxesImage
 
-Measure = Literal["cramers_v", "mutual_information"]
+    from choral.datasets import Dataset
+
+DependenceMeasure = Literal["cramers_v", "mutual_information"]
 TITLES = {"cramers_v": "Cramér's V", "mutual_information": "mutual information (bits)"}
 SIZE = (6.4, 5.2)
-COLOURS = "Blues"  # from white for nothing to dark: one hue, so that lightness alone tells
-DIAGONAL = "#D9D9D9"  # a label and itself: no news, and it would set the scale
-MOST_CHARACTERS = 24  # of a name beside the axes
-MOST_NUMBERS = 12  # labels, beyond which numbers in the cells are too small to read
+COLOURS = "Blues"  # from white for no dependence to dark blue
+DIAGONAL = "#D9D9D9"  # grey: the dependence of a label on itself tells nothing, and would set the scale
+MAX_NAME_LENGTH = 24  # characters of a name beside the axes
+MAX_NUMBERS = 12  # labels: with more, numbers in the cells would be too small to read
 
 
 class DependenceDisplay:
@@ -63,7 +67,7 @@ class DependenceDisplay:
     image_: "AxesImage"
     colorbar_: "Colorbar"
 
-    def __init__(self, matrix: Any, label_names: Sequence[str] | None = None, *, title: str = "dependence"):
+    def __init__(self, matrix: ArrayLike, label_names: Sequence[str] | None = None, *, title: str = "dependence"):
         self.matrix = np.array(check_matrix("matrix", matrix), dtype=float)
         n_labels = len(self.matrix)
         if self.matrix.shape != (n_labels, n_labels):
@@ -76,7 +80,9 @@ class DependenceDisplay:
         self.label_names, self.title = tuple(map(str, names)), title
 
     @classmethod
-    def from_dataset(cls, dataset: Any, *, measure: Measure = "cramers_v") -> "DependenceDisplay":
+    def from_dataset(
+        cls, dataset: "Dataset | LabelMatrix", *, measure: DependenceMeasure = "cramers_v"
+    ) -> "DependenceDisplay":
         """A display of the labels of a data set.
 
         Parameters
@@ -88,7 +94,9 @@ class DependenceDisplay:
         return cls.from_description(describe(dataset), measure=measure)
 
     @classmethod
-    def from_description(cls, description: Description, *, measure: Measure = "cramers_v") -> "DependenceDisplay":
+    def from_description(
+        cls, description: Description, *, measure: DependenceMeasure = "cramers_v"
+    ) -> "DependenceDisplay":
         """A display of labels that are described already; see `from_dataset`."""
         if measure not in TITLES:
             raise ValueError(f"measure must be {' or '.join(map(repr, TITLES))}; got {measure!r}.")
@@ -102,8 +110,8 @@ class DependenceDisplay:
         ax : matplotlib Axes, optional
             Where to draw; a new figure unless given. ``plt.subplots(layout="constrained")`` keeps room for the names.
         vmax : float, optional
-            What the darkest colour stands for; the largest number of all pairs unless given. To compare data sets, give
-            all the same.
+            The number with the darkest colour; the largest number of all pairs unless given. To compare data sets,
+            give the same number for all.
 
         Returns
         -------
@@ -115,15 +123,15 @@ class DependenceDisplay:
         shown = np.ma.array(self.matrix, mask=np.eye(len(self.matrix), dtype=bool))
         vmax = float(shown.max(fill_value=0) or 1) if vmax is None else vmax
         self.image_ = ax.imshow(shown, cmap=_colour_map(), vmin=0, vmax=vmax, interpolation="nearest")
-        # inside the box of the axes: as high as the map, whatever shape the figure has
+        # An inset of the axes is as high as the map, whatever shape the figure has.
         bar = ax.inset_axes((1.03, 0, 0.04, 1))
         self.colorbar_ = ax.figure.colorbar(self.image_, cax=bar)
         self.colorbar_.outline.set_visible(False)
         bar.tick_params(labelsize=style.SMALL, length=3, pad=2.5)
         bar.set_ylabel(self.title, fontsize=style.SMALL)
         _draw_grid(ax, len(self.matrix))
-        _name_cells(ax, [labels.shortened(name, MOST_CHARACTERS) for name in self.label_names])
-        if len(self.matrix) <= MOST_NUMBERS:
+        _name_cells(ax, [shorten(name, MAX_NAME_LENGTH) for name in self.label_names])
+        if len(self.matrix) <= MAX_NUMBERS:
             _write_numbers(ax, self.matrix, vmax)
         return self
 
@@ -144,26 +152,26 @@ def _draw_grid(ax: "Axes", n_labels: int) -> None:
 
 def _name_cells(ax: "Axes", names: list[str]) -> None:
     """Name rows and columns: all of them if there is room, else every second, third, ..."""
-    look: dict[str, Any] = {"fontsize": style.SMALL if len(names) <= MOST_NUMBERS else "x-small", "parse_math": False}
+    look: dict[str, Any] = {"fontsize": style.SMALL if len(names) <= MAX_NUMBERS else "x-small", "parse_math": False}
     slant = (
-        {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if len(names) <= MOST_NUMBERS else {"rotation": 90}
+        {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if len(names) <= MAX_NUMBERS else {"rotation": 90}
     )
     step = 1
-    for _ in range(2):  # fewer names may leave more room: once more with what is left
+    for _ in range(2):  # fewer names may leave more room for the map: measure again
         places = np.arange(0, len(names), step)
         ax.set_xticks(places, labels=names[::step], **look, **slant)
         ax.set_yticks(places, labels=names[::step], **look)
-        style.settle(ax)
-        line = labels.text_size(ax, ["x"], look["fontsize"])[1]
+        style.apply_layout(ax)
+        line = text_size(ax, ["x"], look["fontsize"])[1]
         step = int(np.ceil(line * len(names)))
     if len(places) < len(names):
-        ax.tick_params(which="major", length=2)  # which row or column a name is for
+        ax.tick_params(which="major", length=2)  # ticks show which row or column a name belongs to
 
 
-def _write_numbers(ax: "Axes", matrix: np.ndarray, vmax: float) -> None:
+def _write_numbers(ax: "Axes", matrix: FloatArray, vmax: float) -> None:
     """Write the number of each pair into its cell, if all fit."""
     numbers = [[f"{number:.2f}" for number in row] for row in matrix]
-    fitting = [size for size in (style.SMALL, "x-small") if labels.text_size(ax, ["0.00"], size)[0] * len(matrix) < 0.9]
+    fitting = [size for size in (style.SMALL, "x-small") if text_size(ax, ["0.00"], size)[0] * len(matrix) < 0.9]
     if not fitting:
         return
     for row, column in zip(*np.nonzero(~np.eye(len(matrix), dtype=bool)), strict=True):

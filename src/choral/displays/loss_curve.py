@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from numpy.typing import ArrayLike
 
+from choral._typing import FloatArray, LabelMatrix, RowWeights
 from choral._validation import check_vector
 from choral.curves import LossCurve
 from choral.displays import _style as style
-from choral.displays._curve_lines import SIZE, curves_on, draw_curves, next_looks, settle_axes, write_names
-from choral.displays._parameter_axis import ParameterAxis
+from choral.displays._curves import SIZE, ParameterAxis, draw_curves, find_curves, label_axes, next_looks, write_names
 from choral.profiles import ErrorProfile, profiles_by_name
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
-Bands = Mapping[str, tuple[Any, Any]] | Sequence[tuple[Any, Any] | None]
+Bands = Mapping[str, tuple[ArrayLike, ArrayLike]] | Sequence[tuple[ArrayLike, ArrayLike] | None]
 
 
 class LossCurveDisplay:
@@ -37,8 +37,8 @@ class LossCurveDisplay:
     baseline : str, optional
         The name of a curve to draw as a dashed grey line.
     order : sequence of str, optional
-        Names whose places decide on colours and markers: so a model looks alike in several figures, also where others
-        are missing. Without it, styles go on from curve to curve.
+        Names in the order of colours and markers: so a model looks the same in several figures, even if other models
+        are missing in some. Without it, each curve has the next style.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class LossCurveDisplay:
             raise ValueError(f"baseline must be one of {', '.join(map(repr, self.names))}; got {baseline!r}.")
         self.baseline = baseline
         self.order = _check_order(order, self.names, baseline)
-        self.bands = _check_bands(_in_order(bands, self.names), self.curves)
+        self.bands = _check_bands(_list_bands(bands, self.names), self.curves)
 
     @classmethod
     def from_curves(
@@ -101,12 +101,12 @@ class LossCurveDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y_true: Any,
-        predictions: Any,
+        y_true: LabelMatrix,
+        predictions: LabelMatrix | Mapping[str, LabelMatrix],
         *,
         family: str = "binomial",
-        parameters: Any = None,
-        sample_weight: Any = None,
+        parameters: ArrayLike | None = None,
+        sample_weight: RowWeights | None = None,
         name: str | None = None,
         baseline: str | None = None,
     ) -> "LossCurveDisplay":
@@ -140,8 +140,8 @@ class LossCurveDisplay:
         """Draw the curves.
 
         The axis of k is linear, that of alpha logarithmic; an infinite alpha is a point of its own at the right end,
-        not joined to the line. Names stand at the ends of the lines, or in a legend where they do not fit. Displays
-        drawn one by one on the same axes look as if they were one.
+        not joined to the line. Names stand at the ends of the lines, or in a legend if they do not fit there. Displays
+        that are drawn one by one on the same axes look like one display.
 
         Parameters
         ----------
@@ -160,8 +160,8 @@ class LossCurveDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         axis = ParameterAxis(self.curves)
         self.lines_ = draw_curves(ax, axis, self.curves, self._looks(ax, line_kwargs), self.bands)
-        settle_axes(ax, axis, [f"{axis.family} loss"])
-        if len(curves_on(ax)) > 1 or self.curves[0].name is not None:
+        label_axes(ax, axis, [f"{axis.family} loss"])
+        if len(find_curves(ax)) > 1 or self.curves[0].name is not None:
             write_names(ax, axis, grow=own_figure)
         return self
 
@@ -187,7 +187,7 @@ def _check_order(order: Sequence[str] | None, names: tuple[str, ...], baseline: 
 
 
 def check_curves(curves: Sequence[LossCurve]) -> tuple[LossCurve, ...]:
-    """Refuse no curves at all, and curves that do not go on one pair of axes."""
+    """Refuse an empty sequence, and curves that cannot share axes."""
     if not len(curves):
         raise ValueError("a LossCurveDisplay needs at least one curve; got none.")
     for curve in curves:
@@ -200,7 +200,7 @@ def check_curves(curves: Sequence[LossCurve]) -> tuple[LossCurve, ...]:
     return tuple(curves)
 
 
-def _in_order(bands: Bands | None, names: tuple[str, ...]) -> Sequence[tuple[Any, Any] | None]:
+def _list_bands(bands: Bands | None, names: tuple[str, ...]) -> Sequence[tuple[ArrayLike, ArrayLike] | None]:
     """The bands as a sequence with an entry for each curve."""
     if bands is None:
         return (None,) * len(names)
@@ -215,7 +215,7 @@ def _in_order(bands: Bands | None, names: tuple[str, ...]) -> Sequence[tuple[Any
 def _check_bands(bands: Any, curves: tuple[LossCurve, ...]) -> tuple[Any, ...]:
     if len(bands) != len(curves):
         raise ValueError(f"bands must have one entry for each of {len(curves)} curves; got {len(bands)}.")
-    checked: list[tuple[np.ndarray, np.ndarray] | None] = []
+    checked: list[tuple[FloatArray, FloatArray] | None] = []
     for index, (band, curve) in enumerate(zip(bands, curves, strict=True)):
         edges = None if band is None else tuple(check_vector(f"bands[{index}]", edge) for edge in band)
         if edges is not None and [edge.shape for edge in edges] != [curve.losses.shape] * 2:

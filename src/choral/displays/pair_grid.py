@@ -7,11 +7,9 @@ import numpy as np
 
 from choral._optional import require
 from choral.curves import PairwiseCurve
-from choral.displays import _labels as labels
 from choral.displays import _style as style
-from choral.displays._legend import LOOK
-from choral.displays._pair_lines import draw_pair, highest_loss, mark_keys, pair_look
-from choral.displays._pair_table import check_pairs
+from choral.displays._pairs import check_pairs, draw_pair, highest_loss, mark_keys, pair_look
+from choral.displays._text import LEGEND_LOOK, label_axis, new_legend, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,14 +17,15 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-PAGE = 6.4  # inches: the width of all panels on a sheet of A4
-LARGEST_PANEL = 2.4
-LEAST_WIDTH = 3.3  # of a figure: a column of text
+PAGE_WIDTH = 6.4  # inches: the width of all panels on a sheet of A4
+MAX_PANEL = 2.4
+MIN_WIDTH = 3.3  # of a figure: a column of text
 MARGIN = 0.6  # for names and ticks, on two sides
-FULL_PANEL = 2.8  # inches: on squares of this size, lines and marks are as large as in a plot of their own
-SCALES = (0.5, 0.7)  # least and largest size of lines and marks
-MOST_COLUMNS = 6  # of a legend
-MOST_CHARACTERS = 28  # of the name of a data set
+FULL_PANEL = 2.8  # inches: on squares of this size, lines and marks would be as large as in a `PairwiseDisplay`
+SCALES = (0.5, 0.7)  # smallest and largest size of lines and marks
+LOOK = {**LEGEND_LOOK, "frameon": False, "title_fontsize": style.SMALL, "alignment": "left"}  # of the legend
+MAX_COLUMNS = 6  # of the legend
+MAX_NAME_LENGTH = 28  # characters of the name of a data set
 
 
 class PairGridDisplay:
@@ -82,10 +81,10 @@ class PairGridDisplay:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height in inches of a figure that suits: at most as wide as a sheet of A4."""
+        """Width and height of a new figure in inches: at most as wide as a sheet of A4."""
         columns, rows = self._models()
-        panel = min(LARGEST_PANEL, PAGE / len(columns))
-        return max(panel * len(columns) + MARGIN, LEAST_WIDTH), panel * len(rows) + MARGIN
+        panel = min(MAX_PANEL, PAGE_WIDTH / len(columns))
+        return max(panel * len(columns) + MARGIN, MIN_WIDTH), panel * len(rows) + MARGIN
 
     def _models(self) -> tuple[list[str], list[str]]:
         """The models of the columns and those of the rows."""
@@ -120,7 +119,7 @@ class PairGridDisplay:
         for (first, second), by_data in self.pairs.items():
             ax = self.figure_.add_subplot(grid[rows.index(second), columns.index(first)])
             self.axes_[first, second] = ax
-            _prepare(ax, limit)
+            _prepare_axes(ax, limit)
             for name, pair in by_data.items():
                 draw_pair(ax, pair, self._look(name), scale=self._scale)
         self._name_models(columns, rows)
@@ -132,34 +131,33 @@ class PairGridDisplay:
         return {**look, "linewidth": self._scale * look["linewidth"]}
 
     def _name_models(self, columns: list[str], rows: list[str]) -> None:
-        """Name the columns below and the rows on the left; only there the axes have numbers."""
-        lowest = [max(self._beside(0, first), key=lambda models: rows.index(models[1])) for first in columns]
-        leftmost = [min(self._beside(1, second), key=lambda models: columns.index(models[0])) for second in rows]
+        """Write the names of models and the numbers of ticks below the columns and to the left of the rows only."""
+        lowest = [max(self._pairs_with(0, first), key=lambda models: rows.index(models[1])) for first in columns]
+        leftmost = [min(self._pairs_with(1, second), key=lambda models: columns.index(models[0])) for second in rows]
         for models, ax in self.axes_.items():
             ax.tick_params(labelbottom=models in lowest, labelleft=models in leftmost)
-            ax.set(
-                xlabel="x" if models in lowest else "", ylabel="y" if models in leftmost else ""
-            )  # keep room for names
-        style.settle(ax)  # names are cut to the size that the squares have
+            # short labels first, so that the layout leaves room for names
+            ax.set(xlabel="x" if models in lowest else "", ylabel="y" if models in leftmost else "")
+        style.apply_layout(ax)  # names are shortened to the final size of the squares
         for models in lowest:
             _name_axis(self.axes_[models].xaxis, models[0])
         for models in leftmost:
             _name_axis(self.axes_[models].yaxis, models[1])
 
-    def _beside(self, place: int, name: str) -> list[tuple[str, str]]:
-        """The pairs of a model's column, where it is the first, or row."""
-        return [models for models in self.axes_ if models[place] == name]
+    def _pairs_with(self, position: int, name: str) -> list[tuple[str, str]]:
+        """The pairs in which a model has this position: 0 for its column, 1 for its row."""
+        return [models for models in self.axes_ if models[position] == name]
 
     def _write_legend(self, *, grow: bool) -> None:
-        """Write the legend into the corner where a triangle of pairs leaves room, else below all squares."""
+        """Write the legend into the upper right corner if a triangle of pairs leaves it free, else below all."""
         handles, names = self._handles()
         title = f"{self._all_pairs()[0].curve_a.family} loss\nabove the diagonal,\nthe model named below is better"
-        legend = _legend(self.figure_, handles, names, title=title, ncols=1, loc="upper right")
-        style.settle(next(iter(self.axes_.values())))
+        legend = new_legend(self.figure_, handles, names, **LOOK, title=title, ncols=1, loc="upper right")
+        style.apply_layout(next(iter(self.axes_.values())))
         taken: list[Any] = [ax.get_tightbbox() for ax in self.axes_.values()]
         if legend.get_window_extent().count_overlaps(taken):
             legend.remove()
-            legend = _legend_below(self.figure_, handles, names, title=title.replace(",\n", ", "))
+            legend = _write_legend_below(self.figure_, handles, names, title=title.replace(",\n", ", "))
             if grow:
                 height = legend.get_window_extent().height / self.figure_.dpi
                 self.figure_.set_figheight(self.figure_.get_figheight() + height)
@@ -170,7 +168,7 @@ class PairGridDisplay:
         line2d = require("matplotlib.lines", "plot").Line2D
         lines = [line2d([], [], **self._look(name)) for name in self.data_names]
         marks = mark_keys(self._all_pairs(), crossing="crossing", scale=self._scale)
-        names = [labels.shortened(name, MOST_CHARACTERS) for name in self.data_names]
+        names = [shorten(name, MAX_NAME_LENGTH) for name in self.data_names]
         return [*lines, *marks.values()], [*names, *marks]
 
 
@@ -182,8 +180,8 @@ def _check_figure(figure: Any) -> "Figure":
     return figure
 
 
-def _prepare(ax: "Axes", limit: float) -> None:
-    """A square with its diagonal and few ticks."""
+def _prepare_axes(ax: "Axes", limit: float) -> None:
+    """Set up a square with its diagonal and few ticks."""
     ax.set(xlim=(0, limit), ylim=(0, limit), box_aspect=1)
     ax.plot([0, limit], [0, limit], color=style.GREY, linewidth=0.6, zorder=1)
     style.tidy(ax)
@@ -194,23 +192,13 @@ def _prepare(ax: "Axes", limit: float) -> None:
 
 def _name_axis(axis: Any, name: str) -> None:
     axis.label.set_parse_math(False)
-    labels.label_axis(axis, [labels.shortened(name, most) for most in (32, 24, 18, 14, 10, 6)])
+    label_axis(axis, [shorten(name, max_length) for max_length in (32, 24, 18, 14, 10, 6)])
 
 
-def _legend(figure: "Figure", handles: list["Line2D"], names: list[str], **place: Any) -> "Legend":
-    # names are set later: here, one that starts with _ would be left out
-    look = {**LOOK, "frameon": False, "title_fontsize": style.SMALL, "alignment": "left"}
-    legend = figure.legend(handles, ["name"] * len(names), **look, **place)
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_parse_math(False)
-        text.set_text(name)
-    return legend
-
-
-def _legend_below(figure: "Figure", handles: list["Line2D"], names: list[str], *, title: str) -> "Legend":
-    """A legend in as many columns as fit the width."""
-    for ncols in range(MOST_COLUMNS, 0, -1):
-        legend = _legend(figure, handles, names, title=title, ncols=ncols, loc="outside lower center")
+def _write_legend_below(figure: "Figure", handles: list["Line2D"], names: list[str], *, title: str) -> "Legend":
+    """A legend below all squares, in as many columns as fit the width."""
+    for ncols in range(MAX_COLUMNS, 0, -1):
+        legend = new_legend(figure, handles, names, **LOOK, title=title, ncols=ncols, loc="outside lower center")
         if legend.get_window_extent().width <= figure.bbox.width or ncols == 1:
             break
         legend.remove()

@@ -1,17 +1,18 @@
 """The loss of one model against the loss of another, as in the paper."""
 
+from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from choral._optional import require
+from choral._typing import FloatArray
 from choral.curves import PairwiseCurve
-from choral.displays import _labels as labels
 from choral.displays import _style as style
-from choral.displays._legend import write_legend
-from choral.displays._notes import Notes
-from choral.displays._pair_lines import (
+from choral.displays._pairs import (
     SYMBOLS,
+    PairTable,
     crossing_points,
     draw_pair,
     end_names,
@@ -19,12 +20,18 @@ from choral.displays._pair_lines import (
     mark_keys,
     pair_look,
 )
-from choral.displays._pair_table import PairTable
+from choral.displays._text import label_axis, shorten, text_size, to_one_line, write_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
+
+# Where a note may stand, seen from its point: to the right first, then around it.
+NOTE_DIRECTIONS = ((1, 0), (1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, 1), (-1, -1))
+NOTE_DISTANCES = (6, 16, 30)  # points
+# How far a note in a corner may move inwards, as shares of the axes.
+CORNER_STEPS = np.array([(0, 0), (0, 0.2), (0.2, 0), (0, 0.35), (0.35, 0)])
 
 
 class PairwiseDisplay(PairTable):
@@ -98,47 +105,133 @@ class PairwiseDisplay(PairTable):
         self._label_axes(ax)
         if self.data_names:
             self._write_legend(ax, grow=own_figure)
-        style.settle(ax)
-        self._label_axes(ax)  # in words that fit the size that the axes have now
-        notes = Notes(ax)
-        if not self.data_names:
-            _name_places(notes, self.pairs[0], self.lines_[0].get_color())
-        for name, side in zip(self.names, ("above", "below"), strict=True):
-            texts = [f"{side}:\n{labels.shortened(name, 24)} better"]
-            texts += [f"{labels.shortened(name, most)}\nbetter" for most in (24, 14)]
-            notes.in_corner(texts, style.GREY, upper_left=side == "above")
+        style.apply_layout(ax)
+        self._label_axes(ax)  # again, in words that fit the final size of the axes
+        self._write_notes(ax)
         return self
 
     def _label_axes(self, ax: "Axes") -> None:
-        """Say which model's loss each axis is, in fewer words where there is little room."""
+        """Say which model's loss each axis shows, in fewer words if there is little room."""
         family = self.pairs[0].curve_a.family
         for axis, name in zip((ax.xaxis, ax.yaxis), self.names, strict=True):
             axis.label.set_parse_math(False)
-            long, short = labels.shortened(name, 24), labels.shortened(name, 14)
-            labels.label_axis(axis, [f"{family} loss of {long}", f"loss of {long}", f"loss of {short}", short])
+            long, short = shorten(name, 24), shorten(name, 14)
+            label_axis(axis, [f"{family} loss of {long}", f"loss of {long}", f"loss of {short}", short])
 
     def _write_legend(self, ax: "Axes", *, grow: bool) -> None:
-        """Name the data sets and where they cross, and the three kinds of markers."""
+        """Name the data sets with their crossings, and the three kinds of markers."""
         symbol = SYMBOLS[self.pairs[0].curve_a.family]
         names = [_name_with_crossings(*named) for named in zip(self.data_names, self.pairs, strict=True)]
         keys = mark_keys(self.pairs, crossing=f"crossing at {symbol}")
         write_legend(ax, [*self.lines_, *keys.values()], [*names, *keys], grow=grow)
 
+    def _write_notes(self, ax: "Axes") -> None:
+        """Say which model is better on which side of the diagonal; name the ends and crossings of a single line."""
+        notes = _Notes(ax)
+        if not self.data_names:
+            _name_ends_and_crossings(notes, self.pairs[0], self.lines_[0].get_color())
+        for name, side in zip(self.names, ("above", "below"), strict=True):
+            texts = [f"{side}:\n{shorten(name, 24)} better"]
+            texts += [f"{shorten(name, max_length)}\nbetter" for max_length in (24, 14)]
+            notes.write_in_corner(texts, style.GREY, upper_left=side == "above")
 
-def _crossing_name(pair: PairwiseCurve, parameter: float) -> str:
+
+def _crossing_text(pair: PairwiseCurve, parameter: float) -> str:
     return f"> {pair.parameters[-2]:g}" if np.isinf(parameter) else f"= {parameter:.3g}"
 
 
 def _name_with_crossings(name: str, pair: PairwiseCurve) -> str:
-    name = labels.plain(name)
-    crossings = [_crossing_name(pair, parameter).removeprefix("= ") for parameter in pair.crossings()]
+    name = to_one_line(name)
+    crossings = [_crossing_text(pair, parameter).removeprefix("= ") for parameter in pair.crossings()]
     return f"{name} \N{MULTIPLICATION SIGN} {', '.join(crossings)}" if crossings else name
 
 
-def _name_places(notes: Notes, pair: PairwiseCurve, colour: Any) -> None:
-    """Name the ends of a single line and its crossings."""
+def _name_ends_and_crossings(notes: "_Notes", pair: PairwiseCurve, colour: Any) -> None:
     for parameter, loss in crossing_points(pair):
-        notes.beside((loss, loss), f"{SYMBOLS[pair.curve_a.family]} {_crossing_name(pair, parameter)}", "black")
+        notes.write_beside((loss, loss), f"{SYMBOLS[pair.curve_a.family]} {_crossing_text(pair, parameter)}", "black")
     x, y = pair.curve_a.losses, pair.curve_b.losses
     for index, name in zip((0, -1), end_names(pair), strict=True):
-        notes.beside((float(x[index]), float(y[index])), name, colour)
+        notes.write_beside((float(x[index]), float(y[index])), name, colour)
+
+
+class _Notes:
+    """Writes notes on axes one by one, each where it hides the least of the lines and of earlier notes.
+
+    Limits must be final.
+    """
+
+    def __init__(self, ax: "Axes"):
+        self.ax = ax
+        paths = [ax.transData.transform(np.asarray(line.get_xydata())) for line in ax.lines]
+        # the pixels that a note should not cover
+        self.taken = np.concatenate([_points_along(path) for path in paths if path.size])
+        legend = ax.get_legend()
+        if legend is not None:
+            box = legend.get_window_extent()
+            self._take_pixels(box.get_points().mean(axis=0), np.array(box.size))
+
+    def write_beside(self, point: tuple[float, float], text: str, colour: Any) -> None:
+        """Write a note beside a point; a thin line leads to it if it does not stand next to the point."""
+        place = self.ax.transData.transform(point)
+        self._take_pixels(place, np.full(2, style.to_pixels(self.ax, 6)))  # its marker
+        size = self._size(text, style.SMALL)
+        low, high = self._room(size)
+        spots = []
+        for distance, direction in product(NOTE_DISTANCES, NOTE_DIRECTIONS):
+            centre = place + np.array(direction) * (style.to_pixels(self.ax, distance) + size / 2)
+            spots.append((centre.clip(low, high), distance))
+        costs = [distance + self._cost(centre, size) for centre, distance in spots]
+        centre, distance = spots[int(np.argmin(costs))]  # the first of the best
+        self.ax.annotate(
+            text,
+            point,
+            tuple((centre - place) / style.to_pixels(self.ax, 1)),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            color=colour,
+            fontsize=style.SMALL,
+            arrowprops=style.leader_look(colour) if distance > NOTE_DISTANCES[0] else None,
+        )
+        self._take_pixels(centre, size)
+
+    def write_in_corner(self, texts: Sequence[str], colour: Any, *, upper_left: bool) -> None:
+        """Write the first text, if any, that hides nothing near the upper left or the lower right corner."""
+        sign = np.array((1, -1) if upper_left else (-1, 1))
+        corners = np.array((0.03, 0.97) if upper_left else (0.97, 0.03)) + sign * CORNER_STEPS
+        for text, fontsize in product(texts, (style.SMALL, "x-small")):
+            size = self._size(text, fontsize)
+            for corner, place in zip(corners, self.ax.transAxes.transform(corners), strict=True):
+                if self._cost(place + sign * size / 2, size) > 0:
+                    continue
+                align = {"ha": "left", "va": "top"} if upper_left else {"ha": "right", "va": "bottom"}
+                look = {"color": colour, "fontsize": fontsize, "parse_math": False, **align}
+                self.ax.text(corner[0], corner[1], text, transform=self.ax.transAxes, **look)
+                self._take_pixels(place + sign * size / 2, size)
+                return
+
+    def _size(self, text: str, fontsize: str) -> FloatArray:
+        width, height = text_size(self.ax, text.split("\n"), fontsize)
+        return np.array([width * self.ax.bbox.width, height * self.ax.bbox.height * len(text.split("\n"))])
+
+    def _cost(self, centre: FloatArray, size: FloatArray) -> float:
+        """How many pixels a note would hide; far more if it would leave the axes."""
+        inside = (np.abs(self.taken - centre) <= size / 2 + style.to_pixels(self.ax, 2)).all(axis=1)
+        low, high = self._room(size)
+        return float(3 * inside.sum() + 100 * np.abs(centre - centre.clip(low, high)).sum())
+
+    def _room(self, size: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The lower left and the upper right corner of the area in which the centre of a note may lie."""
+        slack = style.to_pixels(self.ax, 1) * np.array([-3, 3])  # the height includes space above and below the letters
+        return self.ax.bbox.min + size / 2 - slack, self.ax.bbox.max - size / 2 + slack
+
+    def _take_pixels(self, centre: FloatArray, size: FloatArray) -> None:
+        across, up = (np.arange(-length / 2, length / 2) for length in size)
+        self.taken = np.concatenate([self.taken, centre + np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)])
+
+
+def _points_along(vertices: FloatArray) -> FloatArray:
+    """Points on a path, one pixel apart."""
+    lengths = np.append(0, np.cumsum(np.hypot(*np.diff(vertices, axis=0).T)))
+    steps = np.arange(0, lengths[-1] + 1)
+    return np.column_stack([np.interp(steps, lengths, coordinate) for coordinate in vertices.T])

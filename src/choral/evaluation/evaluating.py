@@ -1,59 +1,80 @@
 """evaluate(): any predictions in, curves, a baseline and intervals out."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
-from choral._validation import Labels, check_columns, check_count, check_labels, check_sample_weight
-from choral.evaluation.result import BASELINE, Evaluation
-from choral.evaluation.rows import Progress, rows_of_groups, rows_one_by_one, tell_nobody
-from choral.evaluation.summaries import make_evaluation
-from choral.measures.families import get_family
-from choral.profiles import ErrorProfile, ObservedProfile, name_in_messages, profiles_by_name
-from choral.profiles.joint_errors import JointErrors
-from choral.profiles.observing import KnownLabels, check_truth, some_missing, with_nan
-from choral.profiles.several import observed_profiles_by_name
-from choral.rows.pairs import is_hard
-from choral.scores import check_scores, check_threshold, harden_checked
+from choral._typing import LabelMatrix, RandomState, RowWeights
+from choral._validation import check_count
+from choral.curves import LossCurve
+from choral.evaluation.result import BASELINE, Difference, Evaluation, first_best
+from choral.measures.families import Family, get_family
+from choral.profiles import (
+    ErrorProfile,
+    JointErrors,
+    ObservedProfile,
+    TotalsByObserved,
+    make_profile,
+    name_in_messages,
+    row_losses,
+    total_errors,
+    warn_if_mixed,
+)
+from choral.rows import Rows, add_up, open_rows
+from choral.rows.blocks import row_slices
+from choral.scores import check_threshold
+from choral.stats import WeightedLosses, bootstrap_band, bootstrap_means
+
+MAX_GROUPS = 1 << 17  # of rows alike: more would take a bootstrap minutes, and travel as megabytes
+
+AnyProfile = ErrorProfile | ObservedProfile
+Progress = Callable[[int, int, str], None]
+
+
+def ignore_progress(done: int, total: int, what: str) -> None:
+    """No progress is shown."""
 
 
 @np.errstate(under="ignore")
 def evaluate(
-    y_true: Any,
-    predictions: Mapping[str, Any],
+    y_true: LabelMatrix,
+    predictions: Mapping[str, LabelMatrix],
     *,
     family: str = "binomial",
-    parameters: Any = None,
+    parameters: ArrayLike | None = None,
     threshold: float | None = None,
-    observed: Any = None,
-    sample_weight: Any = None,
+    observed: LabelMatrix | None = None,
+    sample_weight: RowWeights | None = None,
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Judge the predictions of some models along the slide from Hamming to subset 0/1 loss.
 
     Parameters
     ----------
-    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
         True labels, 0 or 1; nan where a label is missing: rows are judged by their observed labels, those with none
         are left out and counted (see `ObservedProfile`).
-    predictions : mapping from name to array-like or sparse matrix of shape (n_samples, n_labels)
+    predictions : mapping from name to the same kinds of matrix
         Predicted labels, or scores in [0, 1]. Hard and soft predictions are different yardsticks (hedging pays for
         scores): a `MixedPredictionsWarning` says so where both come together.
     family : {"binomial", "polynomial"}
     parameters : array-like, optional
         Increasing values of k or alpha; see `loss_curve` for the default.
     threshold : float, optional
-        Makes scores hard: 1 where a score is at least the threshold. Hard predictions stay as they are.
-    observed : array-like or sparse matrix of booleans of shape (n_samples, n_labels), optional
+        Predict 1 where a score, of any range, is at least the threshold. Hard predictions stay as they are.
+    observed : matrix of booleans of shape (n_samples, n_labels), optional
         True where a label is known.
     sample_weight : array-like of shape (n_samples,), optional
     n_bootstrap : int
-        Paired bootstrap samples for the intervals of the differences to the best; 0 leaves them out.
+        Paired bootstrap samples for the intervals of the differences to the best; 0 leaves them out. There are none for
+        scores in dask arrays, of which only sums are kept.
     confidence : float
         Of the intervals, pointwise.
     random_state : int, Generator or None
@@ -74,6 +95,30 @@ def evaluate(
     >>> evaluation.best
     ('apart', 'together', 'together')
     """
+    check_predictions(predictions)
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1; got {confidence}.")
+    threshold = None if threshold is None else check_threshold(threshold)
+    n_bootstrap = check_count("n_bootstrap", n_bootstrap, least=0)
+    progress = progress or ignore_progress
+    open_model = partial(open_rows, y_true, observed=observed, sample_weight=sample_weight, threshold=threshold)
+    models = {name: open_model(y_pred, pred_name=name_in_messages(name)) for name, y_pred in predictions.items()}
+    first = next(iter(models.values()))
+    grid = get_family(family).parameters(parameters, first.n_labels)
+    tell = ignore_progress if first.is_lazy else progress  # what workers do cannot be shown from here
+    summarise = partial(summarise_models, names=list(models), joint=n_bootstrap > 0, progress=tell)
+    summary = add_up(list(models.values()), summarise)
+    warn_if_mixed({name: profile for name, profile in summary.profiles.items() if name != BASELINE})
+    losses = None
+    if n_bootstrap and summary.joint is not None:
+        losses = _losses_of_groups(summary.joint, first.n_labels, get_family(family), grid, n_bootstrap, progress)
+    elif n_bootstrap and not first.is_lazy:
+        losses = _losses_of_rows(list(models.values()), get_family(family), grid, n_bootstrap, progress)
+    return _make_evaluation(summary.profiles, family, grid, losses, n_bootstrap, confidence, random_state)
+
+
+def check_predictions(predictions: Mapping[str, Any]) -> None:
+    """Refuse what does not name models."""
     if not isinstance(predictions, Mapping):
         raise TypeError(f"predictions must be a mapping from names to predictions; got {type(predictions).__name__}.")
     for name in predictions:
@@ -82,37 +127,6 @@ def evaluate(
     if not predictions:
         raise ValueError("predictions must name at least one model; got none.")
     check_names(predictions)
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1; got {confidence}.")
-    threshold = None if threshold is None else check_threshold(threshold)
-    n_bootstrap = check_count("n_bootstrap", n_bootstrap, least=0)
-    true, mask = check_truth(y_true, observed)
-    known = some_missing(true, mask)
-    weights = check_sample_weight(sample_weight, true.shape[0])
-    grid = get_family(family).parameters(parameters, true.shape[1])
-    progress = progress or tell_nobody
-
-    matrices = {}
-    for name, y_pred in predictions.items():
-        check_columns(y_true, y_pred, name_in_messages(name))  # frames: true is an array by now
-        matrices[name] = prepare(true, with_nan(y_pred), threshold, name_in_messages(name), known)
-    n_observed = None
-    if known is None:
-        profiles = profiles_by_name(true, matrices, weights, progress)
-        matrices[BASELINE] = no_labels(true)
-        profiles[BASELINE] = ErrorProfile.from_predictions(true, matrices[BASELINE], weights)
-    else:
-        profiles = observed_profiles_by_name(true, matrices, mask, weights, progress)
-        profiles[BASELINE] = ObservedProfile.from_checked(true, no_labels(true), mask, weights)
-        true, matrices[BASELINE], n_observed = known.part(true), known.part(no_labels(true)), known.counts
-        weights = np.where(n_observed > 0, 1.0 if weights is None else weights, 0.0)  # leaves these rows out
-    rows = None
-    if n_bootstrap and all(profile.is_hard for profile in profiles.values()):
-        joint = JointErrors.from_checked(true, matrices.values(), weights, n_observed)
-        rows = rows_of_groups(joint, true.shape[1], get_family(family), grid, n_bootstrap, progress)
-    elif n_bootstrap:
-        rows = rows_one_by_one(true, matrices, weights, n_observed, get_family(family), grid, n_bootstrap, progress)
-    return make_evaluation(profiles, family, grid, rows, n_bootstrap, confidence, random_state)
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -121,16 +135,161 @@ def check_names(names: Iterable[str]) -> None:
         raise ValueError(f"{BASELINE!r} is the name of the baseline; please name the model otherwise.")
 
 
-def no_labels(true: Labels) -> Labels:
-    """What the baseline predicts."""
-    return sp.csr_array(true.shape, dtype=np.uint8)
+# Summaries of rows, which add up over blocks and files
 
 
-def prepare(true: Labels, y_pred: Any, threshold: float | None, name: str, known: KnownLabels | None = None) -> Labels:
-    """Predictions of a checked shape, of known labels alone where others are missing, made hard where asked for."""
-    _, matrix = check_labels(true, y_pred, pred_name=name)
-    part = matrix if known is None else known.part(matrix)
-    if threshold is None or is_hard(part):
-        return part
-    hard = harden_checked(check_scores(name, part[:]), threshold)
-    return hard if known is None else known.part(hard)
+@dataclass(frozen=True, eq=False)
+class ModelSummary:
+    """All that is kept of the rows of some models.
+
+    Attributes
+    ----------
+    n_labels : int
+    totals : dict from name to TotalsByObserved
+        Models in the order given, then the baseline.
+    joint : JointErrors or None
+        Of all profiles together; None unless all are hard and their combinations few, and where nobody needs them.
+    """
+
+    n_labels: int
+    totals: dict[str, TotalsByObserved]
+    joint: JointErrors | None
+
+    def __add__(self, other: "ModelSummary") -> "ModelSummary":
+        both = {name: totals + other.totals[name] for name, totals in self.totals.items()}
+        return ModelSummary(self.n_labels, both, _add_few(self.joint, other.joint))
+
+    @cached_property
+    def profiles(self) -> dict[str, AnyProfile]:
+        """The profiles of the models and of the baseline."""
+        return {name: make_profile(totals, self.n_labels) for name, totals in self.totals.items()}
+
+    @property
+    def why_no_joint(self) -> str:
+        """Why joint errors are missing; empty where they are there."""
+        if self.joint is not None:
+            return ""
+        if not all(profile.is_hard for profile in self.profiles.values()):
+            return "of scores in parts only sums are kept, not the losses of rows that intervals are drawn from"
+        return f"the rows have more than {MAX_GROUPS} combinations of errors and weights"
+
+
+def summarise_models(
+    models: Sequence[Rows], names: Sequence[str], *, joint: bool, progress: Progress = ignore_progress
+) -> ModelSummary:
+    """The profiles of models and of the baseline on the same rows, and their joint errors if all are hard."""
+    totals: dict[str, TotalsByObserved] = {}
+    for done, (name, rows) in enumerate(zip(names, models, strict=True), start=1):
+        totals[name] = total_errors(rows)
+        progress(done, len(models), "comparing labels")
+    baseline = models[0].predicting_nothing()
+    totals[BASELINE] = total_errors(baseline)
+    all_hard = all(group.is_hard for groups in totals.values() for group in groups.values())
+    errors = JointErrors.from_rows([*models, baseline]) if joint and all_hard else None
+    return ModelSummary(baseline.n_labels, totals, errors)
+
+
+def _add_few(first: JointErrors | None, second: JointErrors | None) -> JointErrors | None:
+    if first is None or second is None:
+        return None
+    total = first + second
+    return total if len(total) <= MAX_GROUPS else None
+
+
+def evaluate_summaries(
+    summary: ModelSummary,
+    *,
+    family: str = "binomial",
+    parameters: ArrayLike | None = None,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    random_state: RandomState = 0,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Judge models by summaries of their predictions; without joint errors, without intervals.
+
+    The other parameters are those of `evaluate`, which finds the same in predictions that fit into memory.
+    """
+    n_labels = summary.n_labels
+    grid = get_family(family).parameters(parameters, n_labels)
+    losses = None
+    if n_bootstrap and summary.joint is not None:
+        tell = progress or ignore_progress
+        losses = _losses_of_groups(summary.joint, n_labels, get_family(family), grid, n_bootstrap, tell)
+    return _make_evaluation(summary.profiles, family, grid, losses, n_bootstrap, confidence, random_state)
+
+
+# What a paired bootstrap draws from: the losses of rows under all models, some rows at a time
+
+
+def _losses_of_groups(
+    joint: JointErrors, n_labels: int, family: Family, grid: np.ndarray, n_bootstrap: int, progress: Progress
+) -> Iterator[WeightedLosses]:
+    """Losses of every group of rows alike under every model and parameter, some groups at a time."""
+    codes = joint.n_observed[:, np.newaxis] * (n_labels + 1) + joint.wrong
+    seen, wrong = np.unique(codes, return_inverse=True)
+    by_errors = _losses_by_errors(*np.divmod(seen, n_labels + 1), family, grid)
+    n_models = joint.wrong.shape[1]
+    wrong = wrong.reshape(len(joint), n_models)
+    for block in row_slices((len(joint), max(n_bootstrap, n_models * len(grid))), itemsize=1):
+        losses = [by_errors[errors] for errors in wrong[block].T]
+        yield WeightedLosses(np.hstack(losses), joint.counts[block], joint.weights[block])
+        progress(block.stop, len(joint), "bootstrap")
+
+
+def _losses_by_errors(n_observed: np.ndarray, wrong: np.ndarray, family: Family, grid: np.ndarray) -> np.ndarray:
+    """The losses of rows with some numbers of known and of wrong labels; 0 where none is known."""
+    losses = np.zeros((len(wrong), len(grid)))
+    for number in np.unique(n_observed[n_observed > 0]).tolist():
+        some = n_observed == number
+        tables = family.table("deficits", family.clip_parameters(grid, number), number, int(wrong[some].max()))
+        losses[some] = np.vstack([table[:, wrong[some]] for table in tables]).T
+    return losses
+
+
+def _losses_of_rows(
+    models: Sequence[Rows], family: Family, grid: np.ndarray, n_bootstrap: int, progress: Progress
+) -> Iterator[WeightedLosses]:
+    """Losses of every row under every model and parameter, some rows at a time."""
+    models = [*models, models[0].predicting_nothing()]
+    n_rows = models[0].n_rows
+    for block in row_slices((n_rows, max(n_bootstrap, len(models) * len(grid))), itemsize=1):
+        parts = [rows.part(block) for rows in models]
+        baseline = JointErrors.of_each_row(parts[-1])  # the weights of rows, 0 where nothing is known
+        losses = [row_losses(part, family, grid) for part in parts]
+        yield WeightedLosses(np.hstack(losses), baseline.counts, baseline.weights)
+        progress(block.stop, n_rows, "bootstrap")
+
+
+# From profiles and losses to an evaluation
+
+
+@np.errstate(under="ignore")
+def _make_evaluation(
+    profiles: Mapping[str, AnyProfile],
+    family: str,
+    grid: np.ndarray,
+    losses: Iterator[WeightedLosses] | None,
+    n_bootstrap: int,
+    confidence: float,
+    random_state: RandomState,
+) -> Evaluation:
+    """Curves from profiles, and intervals from the losses of rows."""
+    curves = {name: profile.curve(family, grid, name) for name, profile in profiles.items()}
+    differences = samples = None
+    if losses is not None:
+        means = bootstrap_means(losses, n_bootstrap, np.random.default_rng(random_state))
+        samples = means.reshape(-1, len(curves), len(grid))
+        differences = _differences(curves, samples, confidence)
+    return Evaluation(family, grid, profiles, curves, differences, confidence, samples)
+
+
+def _differences(curves: dict[str, LossCurve], samples: np.ndarray, confidence: float) -> dict[str, Difference]:
+    """Intervals of loss minus loss of the best model; ``samples`` is (n_samples, n_curves, n_parameters)."""
+    losses = np.array([curve.losses for curve in curves.values()])
+    best = first_best(losses[:-1])  # the baseline, last, does not compete
+    points = np.arange(losses.shape[1])
+    estimates = losses - losses[best, points]
+    resampled = samples - samples[:, best, points][:, np.newaxis]
+    lower, upper = bootstrap_band(resampled, confidence)
+    return {name: Difference(*rows) for name, *rows in zip(curves, estimates, lower, upper, strict=True)}

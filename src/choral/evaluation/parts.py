@@ -11,40 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from choral._optional import require
-from choral.evaluation.evaluating import no_labels, prepare
+from choral._text import counted, quoted
+from choral.evaluation.evaluating import ModelSummary, Progress, ignore_progress, summarise_models
 from choral.evaluation.result import BASELINE
-from choral.evaluation.rows import Progress, tell_nobody
-from choral.label_files import ComparedPaths, LabelTable, match_names, read_compared, read_labels
-from choral.label_files.wording import counted, quoted
-from choral.profiles import ErrorProfile
-from choral.profiles.joint_errors import JointErrors
-from choral.profiles.several import warn_if_mixed
-from choral.rows.pairs import is_hard
+from choral.label_files import ComparedOptions, ComparedPaths, match_names, read_compared
+from choral.profiles import warn_if_mixed
+from choral.rows import open_rows
 
 Summarise = Callable[[ComparedPaths], "PartSummary"]
-MOST_GROUPS = 1 << 17  # of rows alike: more would take a bootstrap minutes, and travel as megabytes
-
-
-@dataclass(frozen=True)
-class PartOptions:
-    """How parts are read: see `choral.label_files.read_compared`, and `evaluate` for the threshold."""
-
-    id_column: str | None = None
-    weight_column: str | None = None
-    header: bool | None = None
-    threshold: float | None = None
-    bootstrap: bool = True  # whether there will be one, which needs the errors of all models row by row
-
-    def read(self, paths: ComparedPaths, by: Callable[..., LabelTable] = read_labels) -> tuple[LabelTable, dict]:
-        """True labels and predictions from files, by `read_labels` or one that shows how far it is."""
-        return read_compared(
-            paths,
-            id_column=self.id_column,
-            weight_column=self.weight_column,
-            header=self.header,
-            of_any_range=self.threshold is not None,
-            read=by,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,61 +27,41 @@ class PartSummary:
 
     Attributes
     ----------
-    profiles : dict from name to ErrorProfile
-        Models in the order given, then the baseline.
-    joint : JointErrors or None
-        Of all profiles together; None unless all are hard and their combinations few, and where nobody needs them.
+    models : ModelSummary
     had_scores : dict from name to set of bool
-        Of each model, whether files held scores before any threshold: both, if only some did.
+        Of each model, whether a threshold made scores of a file hard: both, if only of some.
     labels : tuple of str, or None
     source : str
         The first part, for messages.
     """
 
-    profiles: dict[str, ErrorProfile]
-    joint: JointErrors | None
+    models: ModelSummary
     had_scores: dict[str, set[bool]]
     labels: tuple[str, ...] | None
     source: str
 
     def __add__(self, other: "PartSummary") -> "PartSummary":
-        expected, got = (summary.profiles[BASELINE].n_labels for summary in (self, other))
+        expected, got = (part.models.n_labels for part in (self, other))
         if self.labels is not None and other.labels is not None:
             match_names("labels", self.labels, other.labels, self.source, other.source)
         elif expected != got:
             raise ValueError(f"{other.source} has {counted(got, 'label')}, {self.source} has {expected}.")
         return PartSummary(
-            {name: profile + other.profiles[name] for name, profile in self.profiles.items()},
-            _add_few(self.joint, other.joint),
+            self.models + other.models,
             {name: kinds | other.had_scores[name] for name, kinds in self.had_scores.items()},
             self.labels if self.labels is not None else other.labels,
             self.source,
         )
 
-    @property
-    def why_no_joint(self) -> str:
-        """Why joint errors are missing; empty where they are there."""
-        if self.joint is not None:
-            return ""
-        if not all(profile.is_hard for profile in self.profiles.values()):
-            return "of scores in parts only sums are kept, not the losses of rows that intervals are drawn from"
-        return f"the rows have more than {MOST_GROUPS} combinations of errors and weights"
-
-
-def _add_few(first: JointErrors | None, second: JointErrors | None) -> JointErrors | None:
-    if first is None or second is None:
-        return None
-    total = first + second
-    return total if len(total) <= MOST_GROUPS else None
-
 
 def summarise_parts(
     parts: list[ComparedPaths],
-    options: PartOptions,
+    options: ComparedOptions,
     *,
+    joint: bool = True,
     client: Any = None,
     check: Callable[[int], object] = lambda n_labels: None,
-    progress: Progress = tell_nobody,
+    progress: Progress = ignore_progress,
 ) -> PartSummary:
     """Read all parts, one after another or on the workers of a Dask client, and add up what is found in them.
 
@@ -115,7 +69,9 @@ def summarise_parts(
     ----------
     parts : list of ComparedPaths
         At least one, of the same models each.
-    options : PartOptions
+    options : ComparedOptions
+    joint : bool
+        Whether to keep the errors of all models row by row, which a bootstrap needs.
     client : distributed.Client, optional
         Its workers must have choral installed, and see the files where they are here.
     check : callable (n_labels), optional
@@ -132,31 +88,29 @@ def summarise_parts(
     OSError
         Where the cluster is gone.
     """
-    summarise = partial(summarise_part, options=options)
+    summarise = partial(summarise_part, options=options, joint=joint)
     progress(0, len(parts), "reading parts")
     with closing(_here(summarise, parts) if client is None else _on_workers(client, summarise, parts)) as summaries:
         # in the order of the parts, so that sums of scores are the same on every run to the last digit
         for done, so_far in enumerate(accumulate(summaries, add), start=1):
             total = so_far
             if done == 1:
-                check(total.profiles[BASELINE].n_labels)
+                check(total.models.n_labels)
             progress(done, len(parts), "reading parts")
     _check_total(total, options)
-    warn_if_mixed({name: profile for name, profile in total.profiles.items() if name != BASELINE})
+    warn_if_mixed({name: profile for name, profile in total.models.profiles.items() if name != BASELINE})
     return total
 
 
-def summarise_part(paths: ComparedPaths, options: PartOptions) -> PartSummary:
+def summarise_part(paths: ComparedPaths, options: ComparedOptions, *, joint: bool = True) -> PartSummary:
     """Read one part and keep what counts."""
-    truth, predictions = options.read(paths)
-    had_scores = {name: {not is_hard(matrix)} for name, matrix in predictions.items()}
-    matrices = {name: prepare(truth.values, matrix, options.threshold, name) for name, matrix in predictions.items()}
-    matrices[BASELINE] = no_labels(truth.values)
-    profiles = {name: ErrorProfile.from_checked(truth.values, m, truth.weights) for name, m in matrices.items()}
-    joint = None
-    if options.bootstrap and all(profile.is_hard for profile in profiles.values()):
-        joint = JointErrors.from_checked(truth.values, matrices.values(), truth.weights)
-    return PartSummary(profiles, joint, had_scores, truth.labels, truth.source)
+    truth, predictions = read_compared(paths, options)
+    weights, threshold = truth.weights, options.threshold
+    open_model = partial(open_rows, truth.values, sample_weight=weights, threshold=threshold, allow_no_weight=True)
+    models = {name: open_model(matrix, pred_name=name) for name, matrix in predictions.items()}
+    summary = summarise_models(list(models.values()), list(models), joint=joint)
+    had_scores = {name: {rows.had_scores} for name, rows in models.items()}
+    return PartSummary(summary, had_scores, truth.labels, truth.source)
 
 
 def _here(summarise: Summarise, parts: list[ComparedPaths]) -> Generator[PartSummary]:
@@ -180,10 +134,10 @@ def _on_workers(client: Any, summarise: Summarise, parts: list[ComparedPaths]) -
         client.cancel([future for _, future in waiting])
 
 
-def _check_total(total: PartSummary, options: PartOptions) -> None:
+def _check_total(total: PartSummary, options: ComparedOptions) -> None:
     """Refuse what no single part could be refused for."""
     folder = Path(total.source).parent
-    if not total.profiles[BASELINE].total_weight:
+    if not total.models.profiles[BASELINE].total_weight:
         column = quoted(options.weight_column or "")
         raise ValueError(f"{folder}, column {column}: all weights are 0; expected one above 0.")
     if options.threshold is not None and not 0 < options.threshold <= 1:  # within, labels stay what they are

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from choral._validation import ROUNDING
 from choral.curves import LossCurve
-from choral.measures.base import ROUNDING
 from choral.measures.families import Family, get_family
 from choral.profiles import ErrorProfile, ObservedProfile
 from choral.stats import Band, bootstrap_band

@@ -4,19 +4,18 @@ Nothing is unpickled, sizes are compared with what the file really holds before 
 whatever is wrong with a file is one line that says where.
 """
 
-from choral.label_files.comparing import read_compared
-from choral.label_files.parts import ComparedPaths, list_parts
-from choral.label_files.reading import read_labels
-from choral.label_files.table import LabelTable, align, match_names
-from choral.label_files.values import check_scores, check_truth, check_weights
+from choral.label_files.reading import SUFFIXES, ComparedOptions, ComparedPaths, list_parts, read_compared, read_labels
+from choral.label_files.table import LabelTable, align, check_row_weights, check_scores, check_truth, match_names
 
 __all__ = [
+    "SUFFIXES",
+    "ComparedOptions",
     "ComparedPaths",
     "LabelTable",
     "align",
+    "check_row_weights",
     "check_scores",
     "check_truth",
-    "check_weights",
     "list_parts",
     "match_names",
     "read_compared",

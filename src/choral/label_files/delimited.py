@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from choral.label_files.columns import Columns
-from choral.label_files.options import ReadOptions
-from choral.label_files.table import LabelTable
-from choral.label_files.wording import quoted
+from choral._text import quoted
+from choral.label_files.table import ColumnRoles, LabelTable, ReadOptions
 
 BLOCK_CELLS = 2**20  # held as Python strings at a time
 WORDS = {"true": 1.0, "false": 0.0}
@@ -22,7 +20,7 @@ Record = tuple[int, list[str]]  # line number and cells
 
 
 def read_delimited(path: Path, options: ReadOptions, *, delimiter: str) -> LabelTable:
-    """Read a table of numbers, with or without a header, and report how many bytes are behind."""
+    """Read a table of numbers, with or without a header, and report how many bytes are read."""
     with open(path, "rb") as raw, TextIOWrapper(raw, encoding="utf-8-sig", newline="") as file:
         size = os.fstat(raw.fileno()).st_size
 
@@ -30,12 +28,12 @@ def read_delimited(path: Path, options: ReadOptions, *, delimiter: str) -> Label
             if options.progress is not None:
                 options.progress(raw.tell(), size)
 
-        records = _records(path, csv.reader(file, delimiter=delimiter, strict=True))
-        columns, records = _columns(path, records, options)
-        return _table(path, columns, records, tell_progress)
+        records = _split_lines(path, csv.reader(file, delimiter=delimiter, strict=True))
+        roles, records = _find_roles(path, records, options)
+        return _read_rows(path, roles, records, tell_progress)
 
 
-def _records(path: Path, reader: Any) -> Iterator[Record]:
+def _split_lines(path: Path, reader: Any) -> Iterator[Record]:
     """Line number and cells of each row, all rows as wide as the first one."""
     width = blank = 0
     try:
@@ -53,38 +51,40 @@ def _records(path: Path, reader: Any) -> Iterator[Record]:
         raise ValueError(f"{path}, line {reader.line_num}: not readable as a table: {error}.") from error
 
 
-def _columns(path: Path, records: Iterator[Record], options: ReadOptions) -> tuple[Columns, Iterator[Record]]:
+def _find_roles(path: Path, records: Iterator[Record], options: ReadOptions) -> tuple[ColumnRoles, Iterator[Record]]:
     """What the columns are, by a header if the first row is one, and the rows that hold numbers."""
     first = next(records, None)
     if first is None:
         raise ValueError(f"{path} is empty.")
     if _is_header(path, first[1]) if options.header is None else options.header:
-        return Columns.from_names(path, first[1], options), records
+        return ColumnRoles.from_names(path, first[1], options), records
     if options.weight_column is not None:
         raise ValueError(f"{path} has no header, so no column {options.weight_column!r} for the weights.")
-    return Columns(None, len(first[1])), chain([first], records)
+    return ColumnRoles(None, len(first[1])), chain([first], records)
 
 
 def _is_header(path: Path, cells: list[str]) -> bool:
-    """Whether a first row holds names: not all of it are numbers, or they count the columns as pandas does."""
+    """Whether a first row holds names: some are not numbers, or they are 0, 1, 2, ... as pandas writes them."""
     if [cell.strip() for cell in cells] != [str(i) for i in range(len(cells))]:
-        return any(_number(cell) is None for cell in cells)
+        return any(_parse_number(cell) is None for cell in cells)
     if len(cells) > 2:
         return True  # no row of labels has a 2
     line = ",".join(cells)
-    raise ValueError(f"The first line of {path}, {line}, may be a header or labels; say --header or --no-header.")
+    raise ValueError(f"The first line of {path}, {line}, may be a header or labels; say header=True or header=False.")
 
 
-def _table(path: Path, columns: Columns, records: Iterator[Record], tell_progress: Callable[[], None]) -> LabelTable:
+def _read_rows(
+    path: Path, roles: ColumnRoles, records: Iterator[Record], tell_progress: Callable[[], None]
+) -> LabelTable:
     ids, values, weights = [], [], []
     first_line, n_rows = 0, 0
-    is_label = np.array([i != columns.weight_index for i in columns.number_indices], dtype=bool)
-    while block := list(islice(records, max(1, BLOCK_CELLS // columns.width))):
-        if columns.id_index is not None:
-            ids += [cells[columns.id_index].strip() for _, cells in block]
-        numbers = _numbers(path, columns, block)
+    is_label = np.array([i != roles.weight_index for i in roles.number_indices], dtype=bool)
+    while block := list(islice(records, max(1, BLOCK_CELLS // roles.width))):
+        if roles.id_index is not None:
+            ids += [cells[roles.id_index].strip() for _, cells in block]
+        numbers = _parse_block(path, roles, block)
         values.append(_compact(numbers[:, is_label]))
-        if columns.weight_index is not None:
+        if roles.weight_index is not None:
             weights.append(numbers[:, ~is_label].ravel())
         first_line, last_line = first_line or block[0][0], block[-1][0]
         n_rows += len(block)
@@ -93,41 +93,41 @@ def _table(path: Path, columns: Columns, records: Iterator[Record], tell_progres
         raise ValueError(f"{path} has a header but no rows.")
     return LabelTable(
         np.concatenate(values),
-        labels=columns.labels,
-        ids=None if columns.id_index is None else tuple(ids),
-        weights=None if columns.weight_index is None else np.concatenate(weights),
+        labels=roles.labels,
+        ids=None if roles.id_index is None else tuple(ids),
+        weights=None if roles.weight_index is None else np.concatenate(weights),
         source=str(path),
         first_line=first_line if last_line - first_line == n_rows - 1 else None,  # a quoted cell may span lines
     )
 
 
-def _numbers(path: Path, columns: Columns, block: list[Record]) -> np.ndarray:
+def _parse_block(path: Path, roles: ColumnRoles, block: list[Record]) -> np.ndarray:
     """The cells of a block as numbers; ids and what is ignored are dropped from the block."""
-    n_numbers = len(columns.number_indices)
+    n_numbers = len(roles.number_indices)
     rows = [cells for _, cells in block]
-    for index in sorted(set(range(columns.width)) - set(columns.number_indices), reverse=True):
+    for index in sorted(set(range(roles.width)) - set(roles.number_indices), reverse=True):
         for cells in rows:
             del cells[index]
     try:
         flat = np.fromiter(map(float, chain.from_iterable(rows)), float, count=len(rows) * n_numbers)
     except ValueError:  # rare: words, or a cell to complain about
         lines = [line for line, _ in block]
-        flat = np.array([_row(path, columns, *where) for where in zip(lines, rows, strict=True)])
+        flat = np.array([_parse_row(path, roles, *where) for where in zip(lines, rows, strict=True)])
     return flat.reshape(len(rows), n_numbers)
 
 
-def _row(path: Path, columns: Columns, line: int, cells: list[str]) -> list[float]:
+def _parse_row(path: Path, roles: ColumnRoles, line: int, cells: list[str]) -> list[float]:
     """One row as numbers, or the place of the first cell that is none."""
-    numbers = [_number(cell) for cell in cells]
+    numbers = [_parse_number(cell) for cell in cells]
     if None in numbers:
         index = numbers.index(None)
         found = f"got {quoted(cells[index])}" if cells[index].strip() else "the cell is empty"
-        where = f"{path}, line {line}, {columns.describe(columns.number_indices[index])}"
+        where = f"{path}, line {line}, {roles.describe(roles.number_indices[index])}"
         raise ValueError(f"{where}: expected a number; {found}.")
     return [number for number in numbers if number is not None]
 
 
-def _number(cell: str) -> float | None:
+def _parse_number(cell: str) -> float | None:
     try:
         return float(cell)
     except ValueError:

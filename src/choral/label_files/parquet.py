@@ -6,24 +6,22 @@ from typing import Any
 import numpy as np
 
 from choral._optional import require
-from choral.label_files.columns import Columns
-from choral.label_files.options import NUMBERS, ReadOptions
-from choral.label_files.table import LabelTable
-from choral.label_files.wording import first_line
+from choral._text import first_line
+from choral.label_files.table import NUMBERS, ColumnRoles, LabelTable, ReadOptions
 
 
 def read_parquet(path: Path, options: ReadOptions) -> LabelTable:
     """Read a table whose columns are numbers or booleans, but for the ids."""
     table = _read_table(path, options)
-    columns = Columns.from_names(path, table.column_names, options)
-    wanted = (i for i in range(columns.width) if i != columns.ignored_index)
-    arrays = {i: _read_column(path, columns, i, table.column(i)) for i in wanted}
-    labels = [arrays[i] for i in columns.label_indices]
+    roles = ColumnRoles.from_names(path, table.column_names, options)
+    wanted = (i for i in range(roles.width) if i != roles.ignored_index)
+    arrays = {i: _read_column(path, roles, i, table.column(i)) for i in wanted}
+    labels = [arrays[i] for i in roles.label_indices]
     return LabelTable(
         np.column_stack(labels) if labels else np.empty((table.num_rows, 0)),
-        labels=columns.labels,
-        ids=None if columns.id_index is None else tuple(map(str, arrays[columns.id_index].tolist())),
-        weights=None if columns.weight_index is None else arrays[columns.weight_index].astype(float),
+        labels=roles.labels,
+        ids=None if roles.id_index is None else tuple(map(str, arrays[roles.id_index].tolist())),
+        weights=None if roles.weight_index is None else arrays[roles.weight_index].astype(float),
         source=str(path),
     )
 
@@ -41,12 +39,12 @@ def _read_table(path: Path, options: ReadOptions) -> Any:
         raise ValueError(f"{path} is not a readable Parquet file: {first_line(error)}.") from error
 
 
-def _read_column(path: Path, columns: Columns, index: int, column: Any) -> np.ndarray:
-    where = f"{path}, {columns.describe(index)}"
+def _read_column(path: Path, roles: ColumnRoles, index: int, column: Any) -> np.ndarray:
+    where = f"{path}, {roles.describe(index)}"
     if column.null_count:
         row = column.is_null().to_numpy().argmax()
         raise ValueError(f"{where}: expected no missing values; row {row + 1} (counted from 1) is empty.")
-    if index == columns.id_index:
+    if index == roles.id_index:
         return column.to_numpy()
     try:
         kind = np.dtype(column.type.to_pandas_dtype()).kind

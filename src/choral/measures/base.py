@@ -1,13 +1,10 @@
-"""What every measure can do, and how measures that hold arrays stay values."""
+"""What every measure is: a class that says its form for a number of labels."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
-from dataclasses import FrozenInstanceError
 from typing import Any
 
 import numpy as np
 
-from choral.measures.forms import ROUNDING as ROUNDING
 from choral.measures.forms import ByRelevance, Form
 
 
@@ -77,51 +74,7 @@ def check_measure(measure: Any, *, name: str = "measure") -> None:
         raise TypeError(f"{name} must be one of choral.measures; got {measure!r}.")
 
 
-class Value:
-    """A value that may hold arrays: read-only, comparable, hashable.
-
-    A frozen dataclass that holds an array is neither comparable nor hashable; this is the little it takes.
-    """
-
-    def _freeze(self, **fields: Any) -> None:
-        for name, field in fields.items():
-            if isinstance(field, np.ndarray):
-                # A copy of our own, without negative zeros: equal values have equal bytes.
-                field = field + 0 if field.dtype.kind == "f" else field.copy()
-                field.flags.writeable = False
-            object.__setattr__(self, name, field)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._freeze(**state)  # pickle and copy hand over writable arrays
-
-    def _identity(self) -> Hashable:
-        """What two equal values have in common."""
-        raise NotImplementedError
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return hash((type(self), self._identity()))
-
-
 def check_fits(what: str, expected: int, n_labels: int) -> None:
     """Refuse to apply a measure that was made for another number of labels."""
     if n_labels != expected:
         raise ValueError(f"{what} is made for {expected} labels; got {n_labels}.")
-
-
-def listed(numbers: np.ndarray) -> str:
-    """Numbers as a short list, for ``repr``."""
-    shown = [f"{number:.6g}" for number in (numbers if numbers.size <= 12 else numbers[:4])]
-    if numbers.size > 12:
-        shown += ["...", f"{numbers[-1]:.6g}"]
-    return f"[{', '.join(shown)}]"

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from choral._validation import check_count, check_vector, refuse_where
-from choral.measures.base import Measure, Value, check_fits, check_measure, listed
+from choral._validation import Value, check_count, check_vector, listed, refuse_where
+from choral.measures.base import Measure, check_fits, check_measure
 from choral.measures.forms import ByRelevance, Table
 from choral.measures.subsets import members, members_table, moebius_transform, set_sizes, zeta_transform
 

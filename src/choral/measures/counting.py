@@ -10,10 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from choral._validation import check_count, check_distribution, check_total, check_vector, refuse_where
+from choral._validation import (
+    ROUNDING,
+    Value,
+    check_count,
+    check_distribution,
+    check_total,
+    check_vector,
+    listed,
+    refuse_where,
+)
 from choral.measures import count_tables
-from choral.measures.base import Measure, Value, check_fits, listed
-from choral.measures.forms import ROUNDING, ByCount
+from choral.measures.base import Measure, check_fits
+from choral.measures.forms import ByCount
 from choral.measures.masses_by_size import EXACT_LABELS, masses_of_values, tables_of_mixture, values_of_masses
 
 LARGEST_MASSES = 1e6  # at most ten digits of their sum are lost

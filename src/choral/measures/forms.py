@@ -28,9 +28,8 @@ from choral._array_api import (
     widest,
     xp_of,
 )
+from choral._validation import ROUNDING
 from choral.measures.subsets import moebius_transform, set_sizes, zeta_transform
-
-ROUNDING = 1e-12  # sums of doubles that should agree may differ by this much
 
 LabelSet = tuple[int, ...]
 Term = tuple[LabelSet, float]

@@ -7,10 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choral._validation import check_count, check_distribution, check_total, check_vector, refuse_where
-from choral.measures.base import Measure, Value, check_fits, listed
+from choral._validation import (
+    ROUNDING,
+    Value,
+    check_count,
+    check_distribution,
+    check_total,
+    check_vector,
+    listed,
+    refuse_where,
+)
+from choral.measures.base import Measure, check_fits
 from choral.measures.capacity import MAX_LABELS, check_monotone
-from choral.measures.forms import ROUNDING, LabelSet, Term, Terms
+from choral.measures.forms import LabelSet, Term, Terms
 from choral.measures.subsets import zeta_transform
 
 
@@ -133,7 +142,7 @@ class CoveringMeasure(MoebiusMeasure):
         sets = [label_set(labels) for labels in label_sets]
         shares = set_weights(sets, weights)
         total = math.fsum(shares)
-        masses: dict[LabelSet, float] = {}
+        masses: dict[int | Iterable[int], float] = {}
         for labels, share in zip(sets, shares, strict=True):
             masses[labels] = masses.get(labels, 0.0) + share / total
         super().__init__(masses)

@@ -5,10 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from choral._validation import LARGEST_WEIGHT
+from choral._validation import LARGEST_WEIGHT, ROUNDING
 from choral.measures.base import Measure, check_measure
 from choral.measures.capacity import MAX_LABELS, NOISE
-from choral.measures.forms import ROUNDING, ByCount, ByRelevance, PlainForm, Table, Terms
+from choral.measures.forms import ByCount, ByRelevance, PlainForm, Table, Terms
 from choral.measures.subsets import members, zeta_transform
 
 MAX_KEPT_FORMS = 32  # of a Capacity on 20 labels, one takes 160 MiB

@@ -1,17 +1,108 @@
-"""The small summary that serves every counting measure: how wrong labels are spread over rows."""
+"""The small summaries of predictions that add up over batches of rows, and the one for complete labels."""
 
+import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from choral._validation import Labels, check_count, check_vector
-from choral.measures import CountingMeasure, RelevanceMeasure
+from choral._typing import LabelMatrix, RowWeights
+from choral._validation import check_count, check_vector, refuse_where
+from choral.curves import LossCurve
+from choral.measures import ByCount, ByRelevance, Measure, check_measure
 from choral.measures.families import get_family
-from choral.profiles.base import Profile
-from choral.profiles.stored import check_histogram, check_sums
-from choral.profiles.summarising import add_padded, sums_by_rank, total_errors, total_weight
-from choral.rows.array_checks import check_pair, check_row_weights
+from choral.profiles.totals import Totals, TotalsByObserved, add_padded, sums_by_rank, totals_of
+from choral.rows import open_rows
+
+if TYPE_CHECKING:
+    from choral.profiles.observed_profile import ObservedProfile
+
+
+class Profile(ABC):
+    """A small summary of predictions that adds up over batches of rows."""
+
+    @property
+    @abstractmethod
+    def is_hard(self) -> bool:
+        """Whether all predictions seen were 0 or 1."""
+
+    def __init__(self, n_labels: int):
+        self.n_labels = check_count("n_labels", n_labels)
+
+    @abstractmethod
+    def _merged(self, other: Self) -> Self:
+        """The profile of both sets of rows, for the same labels."""
+
+    @abstractmethod
+    def losses(self, family: str, parameters: ArrayLike | None = None) -> np.ndarray:
+        """Mean loss for every parameter of a family; the default grid for None."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, ready for JSON."""
+
+    def __add__(self, other: Self) -> Self:
+        """The profile of both sets of rows; soft as soon as one of the two is."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        if other.n_labels != self.n_labels:
+            raise ValueError(f"profiles must have the same number of labels; got {self.n_labels} and {other.n_labels}.")
+        return self._merged(other)
+
+    def __radd__(self, other: Any) -> Self:
+        # sum(profiles) starts at 0; a new profile, since update() changes one in place
+        return type(self)(self.n_labels) + self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def _take(self, batch: Self) -> Self:
+        """Add a batch in place; the profile itself."""
+        self.__dict__.update((self + batch).__dict__)
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def curve(
+        self, family: str = "binomial", parameters: ArrayLike | None = None, name: str | None = None
+    ) -> LossCurve:
+        """The loss along a family; k = 1..K or the published alphas unless given. See `loss_curve`."""
+        grid = get_family(family).parameters(parameters, self.n_labels)
+        return LossCurve(family, grid, self.losses(family, grid), n_labels=self.n_labels, name=name)
+
+
+class MixedPredictionsWarning(UserWarning):
+    """Hard labels and scores were put side by side."""
+
+
+def make_profile(totals: TotalsByObserved, n_labels: int) -> "ErrorProfile | ObservedProfile":
+    """The profile of rows: an `ObservedProfile` only where labels are missing."""
+    if list(totals) == [n_labels]:
+        return ErrorProfile.from_totals(totals[n_labels])
+    from choral.profiles.observed_profile import ObservedProfile  # which is made of ErrorProfiles
+
+    return ObservedProfile.from_totals(totals, n_labels)
+
+
+def warn_if_mixed(profiles: Mapping[str, Profile], stacklevel: int = 3) -> None:
+    """Warn where hard labels and scores come together, at whoever called what called this."""
+    soft = [name for name, profile in profiles.items() if not profile.is_hard]
+    if soft and len(soft) < len(profiles):
+        warnings.warn(
+            f"scores ({', '.join(soft)}) and hard labels do not compare: hedging lowers the loss of scores (0.5 "
+            "everywhere has loss 0.5 under every measure). Make all predictions hard (by a threshold), or none.",
+            MixedPredictionsWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def name_in_messages(name: str) -> str:
+    """How errors call the predictions of a model."""
+    return f"predictions[{name!r}]"
 
 
 class ErrorProfile(Profile):
@@ -56,52 +147,37 @@ class ErrorProfile(Profile):
         self._sums = np.zeros(0)
 
     @classmethod
-    def from_predictions(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> "ErrorProfile":
+    def from_predictions(
+        cls, y_true: LabelMatrix, y_pred: LabelMatrix, sample_weight: RowWeights | None = None
+    ) -> "ErrorProfile":
         """The profile of predictions.
 
         Works in blocks of rows: the extra memory stays below 64 MiB whatever the number of rows. Torch tensors, CuPy
-        and JAX arrays are reduced where they are, in larger blocks on a GPU; only the profile travels to the host.
+        and JAX arrays are reduced where they are, in larger blocks on a GPU; only the profile travels to the host. Dask
+        arrays need not fit into memory: each block of rows is summarised where it lies, by the active Dask client or,
+        where there is none, by threads.
 
         Parameters
         ----------
-        y_true : array-like, array on any device or sparse matrix of shape (n_samples, n_labels)
-            True labels, 0 or 1.
-        y_pred : array-like, array on any device or sparse matrix of shape (n_samples, n_labels)
+        y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+            True labels, 0 or 1. (See `ObservedProfile` for missing labels.)
+        y_pred : likewise
             Predicted labels, or scores in [0, 1].
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts.
         """
-        matrices = check_pair(y_true, y_pred)
-        return cls.from_checked(*matrices, check_row_weights(sample_weight, matrices))
+        rows = open_rows(y_true, y_pred, sample_weight=sample_weight, allow_missing=False)
+        return cls.from_totals(totals_of(rows)[rows.n_labels])
 
     @classmethod
-    def from_dask(cls, y_true: Any, y_pred: Any, sample_weight: Any = None) -> "ErrorProfile":
-        """The profile of dask arrays, which need not fit into memory: only profiles of their blocks travel.
-
-        Each pair of blocks of rows is summarised where it lies, by the active Dask client or, where there is none, by
-        threads; then their profiles are added up. A block of rows with all its labels must fit into memory.
-
-        Parameters
-        ----------
-        y_true : dask array of shape (n_samples, n_labels)
-            True labels, 0 or 1. Blocks are arrays, or sparse matrices or arrays of SciPy or pydata.
-        y_pred : dask array of shape (n_samples, n_labels)
-            Predicted labels, or scores in [0, 1]. Its blocks may be others than those of ``y_true``; if their numbers
-            of rows are not known, they must be the same.
-        sample_weight : dask array or array-like of shape (n_samples,), optional
-            How much each row counts.
-        """
-        from choral.profiles.dask_blocks import total_profile
-
-        return total_profile(y_true, y_pred, sample_weight)
-
-    @classmethod
-    def from_checked(cls, y_true: Labels, y_pred: Labels, weights: Any, pred_name: str = "y_pred") -> "ErrorProfile":
-        """The profile of matrices and weights that have passed `check_pair` and `check_row_weights`."""
-        profile = cls(y_true.shape[1])
-        profile.n_rows = y_true.shape[0]
-        profile.total_weight = profile.n_rows if weights is None else total_weight(weights)
-        profile._histogram, profile._sums = total_errors(y_true, y_pred, weights, pred_name)
+    def from_totals(cls, totals: Totals, *, hard: bool | None = None) -> "ErrorProfile":
+        """The profile of rows added up; as one of scores where ``hard`` is False."""
+        profile = cls(totals.n_observed)
+        profile.n_rows, profile.total_weight = totals.n_rows, totals.total_weight
+        if totals.is_hard if hard is None else hard:
+            profile._histogram = totals.histogram
+        else:
+            profile._histogram, profile._sums = None, totals.sums_by_rank()
         return profile
 
     @classmethod
@@ -118,7 +194,9 @@ class ErrorProfile(Profile):
         data = {"n_labels": len(counts) - 1, "n_rows": sum(counts), "total_weight": sum(counts)}
         return cls.from_dict({**data, "rows_by_errors": counts})
 
-    def update(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> "ErrorProfile":
+    def update(
+        self, y_true: LabelMatrix, y_pred: LabelMatrix, sample_weight: RowWeights | None = None
+    ) -> "ErrorProfile":
         """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing."""
         return self._take(ErrorProfile.from_predictions(y_true, y_pred, sample_weight))
 
@@ -159,28 +237,27 @@ class ErrorProfile(Profile):
         return sums_by_rank(self._histogram)
 
     @np.errstate(under="ignore")  # weights below 1e-308 times errors
-    def loss(self, measure: CountingMeasure) -> float:
+    def loss(self, measure: Measure) -> float:
         """Mean loss under a counting measure, whichever it is."""
-        if not isinstance(measure, CountingMeasure):
-            raise TypeError(_why_not(measure))
         self._check_seen()
+        form = _count_form(measure, self.n_labels)
         if self._histogram is not None:
-            total = self._histogram @ measure.deficits(self.n_labels, self._histogram.size - 1)
+            total = self._histogram @ form.deficits(self._histogram.size - 1)
         else:
-            total = self._sums @ measure.weights(self.n_labels, self._sums.size)
+            total = self._sums @ form.weights(self._sums.size)
         return min(float(total / self.total_weight), 1.0)  # the weights of all rows add up but for rounding
 
     @np.errstate(under="ignore")
-    def losses(self, family: str, parameters: Any = None) -> np.ndarray:
+    def losses(self, family: str, parameters: ArrayLike | None = None) -> np.ndarray:
         """Mean loss for every parameter of a family; the default grid for None."""
         self._check_seen()
         of_family = get_family(family)
         parameters = of_family.parameters(parameters, self.n_labels)
         if self._histogram is not None:
-            summary, kind, most_wrong = self._histogram, "deficits", self._histogram.size - 1
+            summary, kind, max_wrong = self._histogram, "deficits", self._histogram.size - 1
         else:
-            summary, kind, most_wrong = self._sums, "weights", self._sums.size
-        tables = of_family.table(kind, parameters, self.n_labels, most_wrong)
+            summary, kind, max_wrong = self._sums, "weights", self._sums.size
+        tables = of_family.table(kind, parameters, self.n_labels, max_wrong)
         totals = np.concatenate([table @ summary for table in tables])
         return np.minimum(totals / self.total_weight, 1)
 
@@ -207,9 +284,9 @@ class ErrorProfile(Profile):
             raise ValueError(f"total_weight must be positive and finite for {profile.n_rows} rows; got {total:g}.")
         profile.total_weight = data["total_weight"]
         if kinds == {"rows_by_errors"}:
-            profile._histogram = check_histogram(data["rows_by_errors"], profile.n_labels, profile.n_rows, total)
+            profile._histogram = _check_histogram(data["rows_by_errors"], profile.n_labels, profile.n_rows, total)
         else:
-            profile._histogram, profile._sums = None, check_sums(data["error_sums"], profile.n_labels, total)
+            profile._histogram, profile._sums = None, _check_sums(data["error_sums"], profile.n_labels, total)
         return profile
 
     def _check_seen(self) -> None:
@@ -221,13 +298,47 @@ def _padded(vector: np.ndarray, size: int) -> np.ndarray:
     return np.concatenate([vector, np.zeros(size - vector.size, dtype=vector.dtype)])
 
 
-def _why_not(measure: Any) -> str:
-    if isinstance(measure, RelevanceMeasure):
-        return (
+def _count_form(measure: Measure, n_labels: int) -> ByCount:
+    """The form of a counting measure; others are refused."""
+    check_measure(measure)
+    form = measure.form(n_labels)
+    if isinstance(form, ByRelevance):
+        raise TypeError(
             "an ErrorProfile cannot serve a RelevanceMeasure: its worth depends on the true labels of each row, and a "
             "profile keeps only how many labels were wrong. Use choquet_loss."
         )
-    return (
-        f"an ErrorProfile serves counting measures only: it keeps how many labels were wrong, not which. "
-        f"Use choquet_loss for {measure!r}."
-    )
+    if not isinstance(form, ByCount):
+        raise TypeError(
+            "an ErrorProfile serves counting measures only: it keeps how many labels were wrong, not which. "
+            f"Use choquet_loss for {measure!r}."
+        )
+    return form
+
+
+def _check_histogram(counts: Any, n_labels: int, n_rows: int, total: float) -> np.ndarray:
+    """Rows by number of errors, whole numbers where all are."""
+    histogram = _check_summary("rows_by_errors", counts, n_labels + 1)
+    if not abs(histogram.sum() - total) <= 1e-9 * max(1, total):
+        raise ValueError(f"rows_by_errors must add up to total_weight, {total:g}; got {histogram.sum():g}.")
+    if not all(isinstance(count, int) for count in counts):
+        return histogram
+    if histogram.sum() != n_rows:
+        raise ValueError(f"rows_by_errors must add up to n_rows, {n_rows}; got {histogram.sum():g}.")
+    return np.array(counts or [0], dtype=np.int64)
+
+
+def _check_sums(sums: Any, n_labels: int, total: float) -> np.ndarray:
+    """Sums of the largest, second largest, ... errors."""
+    sums = _check_summary("error_sums", sums, n_labels)
+    bound = np.append(total, sums[:-1]) if sums.size else sums
+    above = sums > bound + 1e-9 * max(1, total)
+    refuse_where("error_sums must not exceed total_weight, nor increase", "error_sums", sums, above)
+    return sums
+
+
+def _check_summary(name: str, numbers: Any, max_size: int) -> np.ndarray:
+    checked = check_vector(name, numbers) if numbers != [] else np.zeros(0)
+    if checked.size > max_size:
+        raise ValueError(f"{name} must have at most {max_size} entries; got {checked.size}.")
+    refuse_where(f"{name} must be finite and non-negative", name, checked, ~((checked >= 0) & (checked < np.inf)))
+    return checked

@@ -10,12 +10,12 @@ import numpy as np
 from choral import __version__
 from choral.curves import LossCurve, PairwiseCurve
 from choral.evaluation import Evaluation, plain_numbers
+from choral.report.constants import end_names
 from choral.stats import Band, RankComparison
+from choral.study import Results, Section
 from choral.study.answers import answer
-from choral.study.claims import judge_claims
-from choral.study.published import compare_with_published
-from choral.study.results import PairDifference, Results
-from choral.study.tables import PLACES, slope_and_area
+from choral.study.comparisons import PLACES, PairDifference
+from choral.study.tables import slope_and_area
 
 DIGITS = 6  # of intervals; losses are given in full
 PLACES_ACROSS = 11  # on the axis from Hamming to subset 0/1
@@ -32,10 +32,9 @@ def study_contents(results: Results) -> dict[str, Any]:
         "learners": list(results.learners),
         "baseline": results.baseline,
         "families": list(results.families),
-        "datasets": [_dataset(results, name) for name in results.datasets],
-        "across": _across(results),
-        "claims": [claim._asdict() for claim in judge_claims(results)] if results.study["claims"] else None,
-        "published": _published(results) if results.study["published"] else None,
+        "datasets": [_dataset_contents(results, name) for name in results.datasets],
+        "across": _rank_contents_along(results),
+        "sections": [_section_contents(section) for section in results.sections],
         "failures": [
             {
                 "dataset": failure.dataset,
@@ -72,12 +71,11 @@ def evaluation_contents(
                 "n_rows": first.n_rows,
                 "n_labels": first.n_labels,
                 "labels": list(labels),
-                "families": {evaluation.family: _of_evaluation(evaluation) for evaluation in evaluations},
+                "families": {evaluation.family: _evaluation_curves(evaluation) for evaluation in evaluations},
             }
         ],
         "across": None,
-        "claims": None,
-        "published": None,
+        "sections": [],
         "failures": [],
         "notes": _notes(first.confidence, 0 if first.samples is None else len(first.samples)),
         "plan": None,
@@ -85,49 +83,49 @@ def evaluation_contents(
     }
 
 
-def _dataset(results: Results, name: str) -> dict[str, Any]:
+def _dataset_contents(results: Results, name: str) -> dict[str, Any]:
     Y, labels = results.labels(name)
     return {
         "name": name,
         "n_rows": len(Y),
         "n_labels": len(labels),
         "labels": list(labels),
-        "families": {family: _of_study(results, name, family) for family in results.families},
+        "families": {family: _study_curves(results, name, family) for family in results.families},
     }
 
 
-def _of_study(results: Results, name: str, family: str) -> dict[str, Any]:
+def _study_curves(results: Results, name: str, family: str) -> dict[str, Any]:
     curves = results.curves(name, family)
     pairs = [
-        _pair(PairwiseCurve(curves[first], curves[second]), difference)
+        _pair_contents(PairwiseCurve(curves[first], curves[second]), difference)
         for (first, second), difference in results.differences(name, family).items()
     ]
-    return _family(curves, results.parameters(name, family), results.bands(name, family), pairs)
+    return _family_contents(curves, results.parameters(name, family), results.bands(name, family), pairs)
 
 
-def _of_evaluation(evaluation: Evaluation) -> dict[str, Any]:
+def _evaluation_curves(evaluation: Evaluation) -> dict[str, Any]:
     pairs = []
     for first, second in combinations(evaluation.models, 2):
         pair = PairwiseCurve(evaluation.curves[first], evaluation.curves[second])
         difference = evaluation.difference(first, second)
         if difference is not None:
-            pairs.append(_pair(pair, difference))
-    return _family(evaluation.curves, evaluation.parameters, evaluation.bands() or {}, pairs)
+            pairs.append(_pair_contents(pair, difference))
+    return _family_contents(evaluation.curves, evaluation.parameters, evaluation.bands() or {}, pairs)
 
 
-def _family(
+def _family_contents(
     curves: dict[str, LossCurve], parameters: np.ndarray, bands: dict[str, Band], pairs: list[dict[str, Any]]
 ) -> dict[str, Any]:
     some = next(iter(curves.values()), None)
     return {
         "parameters": plain_numbers(parameters),
         "x": [] if some is None else [min(float(x), 2.0) for x in some.x],  # JSON knows no infinity
-        "curves": {name: _curve(curve, bands.get(name)) for name, curve in curves.items()},
+        "curves": {name: _curve_contents(curve, bands.get(name)) for name, curve in curves.items()},
         "pairs": pairs,
     }
 
 
-def _curve(curve: LossCurve, band: Band | None) -> dict[str, Any]:
+def _curve_contents(curve: LossCurve, band: Band | None) -> dict[str, Any]:
     slope, area = slope_and_area(curve)
     return {
         "losses": curve.losses.tolist(),
@@ -138,7 +136,7 @@ def _curve(curve: LossCurve, band: Band | None) -> dict[str, Any]:
     }
 
 
-def _pair(pair: PairwiseCurve, difference: Any) -> dict[str, Any]:
+def _pair_contents(pair: PairwiseCurve, difference: Any) -> dict[str, Any]:
     first, second = pair.names
     is_tested = isinstance(difference, PairDifference)
     return {
@@ -152,18 +150,20 @@ def _pair(pair: PairwiseCurve, difference: Any) -> dict[str, Any]:
     }
 
 
-def _across(results: Results) -> dict[str, list[dict[str, Any]]] | None:
+def _rank_contents_along(results: Results) -> dict[str, list[dict[str, Any]]] | None:
     """Mean ranks over data sets along each axis that all curves span; None where there is nothing to rank."""
     places = np.linspace(0, 1, PLACES_ACROSS).round(6).tolist()
     spanned = [family for family in results.families if results.places(family) == PLACES]
-    found = {family: [_ranks(family, x, results.ranks_or_none(family, x)) for x in places] for family in spanned}
+    found = {
+        family: [_rank_contents(family, x, results.ranks_or_none(family, x)) for x in places] for family in spanned
+    }
     return {family: ranks for family, ranks in found.items() if all(ranks)} or None  # type: ignore[misc]
 
 
-def _ranks(family: str, x: float, comparison: RankComparison | None) -> dict[str, Any] | None:
+def _rank_contents(family: str, x: float, comparison: RankComparison | None) -> dict[str, Any] | None:
     if comparison is None:
         return None
-    ends = {0.0: "Hamming", 1.0: "subset 0/1" if family == "binomial" else "\N{GREEK SMALL LETTER ALPHA} = 1000"}
+    ends = dict(zip((0.0, 1.0), end_names(family), strict=True))
     return {
         "x": x,
         "title": ends.get(x, f"{x:.0%} of the way"),
@@ -174,20 +174,9 @@ def _ranks(family: str, x: float, comparison: RankComparison | None) -> dict[str
     }
 
 
-def _published(results: Results) -> list[dict[str, Any]]:
-    return [
-        {
-            "dataset": comparison.dataset,
-            "learner": comparison.learner,
-            "folds": comparison.n_folds,
-            "ours_hamming": comparison.hamming,
-            "published_hamming": comparison.published_hamming,
-            "ours_subset": comparison.subset,
-            "published_subset": comparison.published_subset,
-            "distance": comparison.distance,
-        }
-        for comparison in compare_with_published(results)
-    ]
+def _section_contents(section: Section) -> dict[str, Any]:
+    """What is shown of a section; its full tables are files of their own."""
+    return {key: value for key, value in section.to_dict().items() if key != "tables"}
 
 
 def _notes(confidence: float, n_bootstrap: int) -> list[str]:

@@ -4,6 +4,9 @@ import json
 import math
 from typing import Any
 
+from choral.report.constants import page_constants
+from choral.report.sections import word
+
 STEPS = 10_000  # what is only drawn travels in whole steps of 0.0001; the losses themselves keep every digit
 
 # Inside a script element "</script>" would end it and "<!--" would change how the rest is read.
@@ -22,10 +25,11 @@ def embedded(value: Any) -> str:
 
 
 def figures(contents: dict[str, Any]) -> dict[str, Any]:
-    """What charts and exported tables need of the contents; the rest of the page is HTML already."""
-    kept = ("kind", "learners", "baseline", "families", "across")
+    """What charts and exported tables need of the contents, and constants; the rest of the page is HTML already."""
+    kept = ("learners", "baseline", "families", "across")
     datasets = [_dataset(each) for each in contents["datasets"]]
-    return {key: contents[key] for key in kept} | {"datasets": datasets, "steps": STEPS}
+    constants = page_constants(word(contents))
+    return {key: contents[key] for key in kept} | {"datasets": datasets, "steps": STEPS, "constants": constants}
 
 
 def _dataset(dataset: dict[str, Any]) -> dict[str, Any]:
@@ -44,6 +48,6 @@ def _pair(pair: dict[str, Any]) -> dict[str, Any]:
         "crossings": pair["crossings"],
         "lower": [round(value * STEPS) for value in pair["lower"]],
         "upper": [round(value * STEPS) for value in pair["upper"]],
-        # never up: what is below 0.05 stays below
+        # never up: what is below the level of significance stays below
         "p": pair["p"] and [None if p is None else math.floor(p * STEPS) for p in pair["p"]],
     }

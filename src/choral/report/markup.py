@@ -8,6 +8,7 @@ from choral._text import printable
 Cell = str | int | float | None
 MISSING = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
+DECIMALS = 4
 
 
 def text(value: object) -> str:
@@ -33,14 +34,14 @@ def prose(value: str) -> str:
 
 
 def number(value: float) -> str:
-    """Four decimals and a true minus, but no minus zero; whole numbers as they are.
+    """Four decimals, with a minus sign rather than a hyphen, and no minus zero; whole numbers as they are.
 
     Examples
     --------
     >>> number(-0.12345), number(-1e-17), number(27)
     ('−0.1235', '0.0000', '27')
     """
-    return (f"{value:z.4f}" if isinstance(value, float) else str(value)).replace("-", MINUS)
+    return (f"{value:z.{DECIMALS}f}" if isinstance(value, float) else str(value)).replace("-", MINUS)
 
 
 def section(name: str, title: str, body: str, *, needs_script: bool = False) -> str:
@@ -51,8 +52,15 @@ def section(name: str, title: str, body: str, *, needs_script: bool = False) -> 
     )
 
 
-def table(name: str, caption: str, headings: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A table that scrolls in its own box and that the page's script makes sortable.
+def table(
+    name: str,
+    caption: str,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    footer: Sequence[Cell] | None = None,
+) -> str:
+    """A table that scrolls in its own box and that the page's script makes sortable; its footer stays at the end.
 
     A cell is text or a number; numbers keep their full precision for sorting, and None is a dash.
     """
@@ -63,10 +71,11 @@ def table(name: str, caption: str, headings: Sequence[str], rows: Iterable[Seque
         for heading, is_number in zip(headings, numeric, strict=True)
     )
     body = "".join(f"<tr>{''.join(map(_cell, row, numeric))}</tr>" for row in rows)
+    foot = "" if footer is None else f"<tfoot><tr>{''.join(map(_cell, footer, numeric))}</tr></tfoot>"
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
         f'<table id="{name}" class="sortable"><caption>{text(caption)}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{foot}</table></div>"
     )
 
 

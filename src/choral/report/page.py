@@ -1,4 +1,4 @@
-"""The page itself: a template, its style and its script, Plotly, and the figures, in one file."""
+"""The page itself: a template, its style and its scripts, Plotly, and the figures, in one file."""
 
 import base64
 import hashlib
@@ -9,6 +9,8 @@ from typing import Any
 
 from choral._optional import require
 from choral._outputs import replacing
+from choral.report.bundling import bundle_page_scripts
+from choral.report.constants import line_colours
 from choral.report.embedding import embedded, figures
 from choral.report.markup import text
 from choral.report.sections import answer, facts, links, sections
@@ -32,12 +34,12 @@ def render_page(contents: dict[str, Any]) -> str:
         HTML whose policy allows no request and no script but the two it holds.
     """
     plotly = _one_line_ending(require("plotly", "report").offline.get_plotlyjs())
-    script = _read("page.js")
+    script = bundle_page_scripts()
     # A template is filled in one pass: a name such as "$data" in what is filled in stays as it is.
     return Template(_read("template.html")).substitute(
         policy=_policy(plotly, script),
         title=text(contents["title"]),
-        style=_read("page.css"),
+        style=line_colours() + _read("page.css"),
         facts=facts(contents),
         answer=answer(contents),
         links=links(contents),
@@ -60,7 +62,7 @@ def _read(name: str) -> str:
 
 
 def _one_line_ending(script: str) -> str:
-    """A browser reads all line endings as one, and so must the hash of what it reads."""
+    """The script with one kind of line ending, as a browser reads it before it compares the hash."""
     return script.replace("\r\n", "\n").replace("\r", "\n")
 
 

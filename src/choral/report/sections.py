@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from choral.report.markup import MISSING, Cell, prose, section, table, text
 
 Contents = dict[str, Any]
-VERDICTS = {"holds": "yes", "does not hold": "no", "holds in part": "part", "cannot be judged": "open"}
+VERDICTS = {"holds": "yes", "does not hold": "no", "holds in part": "part", "cannot be judged": "open"}  # classes
 
 
 class Part(NamedTuple):
@@ -15,6 +15,15 @@ class Part(NamedTuple):
     name: str
     title: str
     write: Callable[[Contents], str]
+    needs_script: bool = False
+
+
+class Written(NamedTuple):
+    """A section as HTML; without a body it is left out."""
+
+    name: str
+    title: str
+    body: str
     needs_script: bool = False
 
 
@@ -37,16 +46,16 @@ def answer(contents: Contents) -> str:
 
 
 def links(contents: Contents) -> str:
-    """The way to each section there is."""
+    """Links to all sections."""
     return "".join(
-        f'<li{_script_class(part)}><a href="#{part.name}">{part.title}</a></li>' for part, _ in _present(contents)
+        f'<li{_script_class(part)}><a href="#{part.name}">{part.title}</a></li>' for part in _present(contents)
     )
 
 
 def sections(contents: Contents) -> str:
     """All sections that have something to show."""
     return "\n".join(
-        section(part.name, part.title, body, needs_script=part.needs_script) for part, body in _present(contents)
+        section(part.name, part.title, part.body, needs_script=part.needs_script) for part in _present(contents)
     )
 
 
@@ -55,14 +64,22 @@ def word(contents: Contents) -> str:
     return "model" if contents["kind"] == "evaluation" else "learner"
 
 
-def _present(contents: Contents) -> Iterator[tuple[Part, str]]:
-    for part in PARTS:
-        body = part.write(contents)
-        if body:
-            yield part, body
+def _present(contents: Contents) -> Iterator[Written]:
+    """The parts of every page that have something to show, with the sections of analyses after the tables."""
+    before = [_write(part, contents) for part in PARTS]
+    after = [_write(part, contents) for part in LAST_PARTS]
+    numbered = enumerate(contents["sections"], start=1)
+    analyses = [
+        Written(f"analysis-{number}", text(each["title"]), _analysis(number, each)) for number, each in numbered
+    ]
+    yield from (part for part in (*before, *analyses, *after) if part.body)
 
 
-def _script_class(part: Part) -> str:
+def _write(part: Part, contents: Contents) -> Written:
+    return Written(part.name, part.title, part.write(contents), part.needs_script)
+
+
+def _script_class(part: Written) -> str:
     return ' class="needs-script"' if part.needs_script else ""
 
 
@@ -152,25 +169,31 @@ def _datasets(contents: Contents) -> str:
     return table("datasets", "Data sets", ["Data set", "Rows", "Labels", "Names of labels"], rows)
 
 
-def _claims(contents: Contents) -> str:
+def _analysis(number: int, found: dict[str, Any]) -> str:
+    """What an analysis found: its words, its findings, its tables."""
+    paragraphs = "".join(f"<p>{prose(paragraph)}</p>" for paragraph in found["prose"])
+    tables = [
+        _summary_table(f"analysis-{number}-table-{index}", summary, found["title"])
+        for index, summary in enumerate(found["summaries"], start=1)
+    ]
+    return paragraphs + _findings(found["findings"]) + "".join(tables)
+
+
+def _summary_table(name: str, summary: dict[str, Any], title: str) -> str:
+    """A table of an analysis, under its own heading where it has one."""
+    heading = f"<h3>{text(summary['caption'])}</h3>" if summary["caption"] else ""
+    columns = [column[:1].upper() + column[1:] for column in summary["columns"]]
+    return heading + table(name, summary["caption"] or title, columns, summary["rows"], footer=summary["footer"])
+
+
+def _findings(findings: list[dict[str, str]]) -> str:
     cards = "".join(
-        f'<li class="claim"><p><span class="verdict {VERDICTS[claim["verdict"]]}">{text(claim["verdict"])}</span> '
-        f"<strong>{prose(claim['claim'])}</strong></p><p>{prose(claim['figures'])}</p>"
-        f'<p class="note">{prose(claim["where"])}</p></li>'
-        for claim in contents["claims"] or []
+        f'<li class="claim"><p><span class="verdict {VERDICTS[finding["verdict"]]}">{text(finding["verdict"])}</span> '
+        f"<strong>{prose(finding['statement'])}</strong></p><p>{prose(finding['figures'])}</p>"
+        f'<p class="note">{prose(finding["where"])}</p></li>'
+        for finding in findings
     )
     return cards and f'<ul class="claims">{cards}</ul>'
-
-
-def _published(contents: Contents) -> str:
-    if not contents["published"]:
-        return ""
-    losses = [f"{whose}_{loss}" for loss in ("hamming", "subset") for whose in ("ours", "published")]
-    keys = ("dataset", "learner", "folds", *losses, "distance")
-    figures = [f"{loss}, {whose}" for loss in ("Hamming", "Subset 0/1") for whose in ("ours", "published")]
-    headings = ["Data set", word(contents).capitalize(), "Folds published", *figures, "Distance"]
-    rows = [[row[key] for key in keys] for row in contents["published"]]
-    return table("published-table", "Ours and the published figures", headings, rows)
 
 
 def _failures(contents: Contents) -> str:
@@ -209,8 +232,8 @@ PARTS = (
     Part("ranks", "All data sets", _ranks, needs_script=True),
     Part("pairs", "Two at a time", _pairs, needs_script=True),
     Part("tables", "Tables", _tables),
-    Part("claims", "Claims", _claims),
-    Part("published", "Published figures", _published),
+)
+LAST_PARTS = (
     Part("failures", "Not done", _failures),
     Part("notes", "Notes", _notes),
     Part("reproduce", "How to reproduce", _reproduce),

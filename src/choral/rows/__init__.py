@@ -1,1 +1,9 @@
-"""Loops over blocks of rows and over tables: what the layers above share to be fast and exact."""
+"""The one door for data: labels and predictions of any kind in, checked blocks of errors out.
+
+`open_rows` chooses among dense, sparse, device and Dask; what a block looks like is all that losses and profiles know.
+"""
+
+from choral.rows.blocks import CorrectBlock, ErrorBlock, PairBlock, Rows
+from choral.rows.door import add_up, open_rows
+
+__all__ = ["CorrectBlock", "ErrorBlock", "PairBlock", "Rows", "add_up", "open_rows"]

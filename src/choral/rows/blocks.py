@@ -1,20 +1,53 @@
-"""What walks over dense, sparse and foreign matrices share: the form of a block, and whether values are labels."""
+"""What all rows share: the blocks in which they are walked, and the checks of their values.
 
+A block is small enough for the cache, so checking, comparing and counting cost one trip to memory, and the extra memory
+does not grow with the number of rows.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from choral._array_api import Array
 from choral._validation import Labels, refuse_where
+
+BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """How rows are judged: see `choral.rows.open_rows`."""
+
+    pred_name: str = "y_pred"
+    threshold: float | None = None
+    allow_missing: bool = True
+
+
+class PairBlock(NamedTuple):
+    """True labels and predictions of some rows, checked; labels that are not known are 0 on both sides."""
+
+    rows: slice
+    true: Any  # (n_rows, n_labels), an array or CSR, valid until the next block
+    pred: Any
+    is_hard: bool  # whether all predictions are 0 or 1
+    n_observed: Array | None  # (n_rows,) how many labels are known; None where all are
 
 
 class ErrorBlock(NamedTuple):
-    """The label-wise errors |y - s| of some rows: counted for hard predictions, in full for scores."""
+    """The label-wise errors |y - s| of some rows: counted for hard predictions, in full for scores.
+
+    A label that is not known has no error: the number of wrong labels is that among the known ones, and the largest,
+    second largest, ... errors are theirs, with zeros after them.
+    """
 
     rows: slice
     wrong: Any  # (n_rows,) number of wrong labels, or None for scores
     errors: Any  # (n_rows, n_labels), an array valid until the next block, or CSR; None for hard
+    n_observed: Array | None  # as in PairBlock
 
 
 class CorrectBlock(NamedTuple):
@@ -23,16 +56,63 @@ class CorrectBlock(NamedTuple):
     true: Any
     correct: Any  # (n_rows, n_labels), bool for hard predictions, else floats
     is_hard: bool
+    n_observed: Array | None  # as in PairBlock
 
 
-def slices_of(n_rows: int, step: int) -> Iterator[slice]:
-    """Consecutive slices of rows, of at least one row each."""
-    step = max(1, step)
+class Rows(ABC):
+    """True labels and predictions of one shape, whose values are checked while they are walked.
+
+    Attributes
+    ----------
+    n_rows, n_labels : int
+    weights : array of shape (n_rows,), or None
+        How much each row counts, checked; where the data lies.
+    had_scores : bool
+        Whether a threshold makes these predictions hard.
+    is_lazy : bool
+        Whether rows are computed elsewhere: they are summarised by `choral.rows.add_up`, and not walked.
+    """
+
+    n_rows: int
+    n_labels: int
+    weights: Array | None
+    had_scores: bool = False
+    is_lazy: bool = False
+
+    @abstractmethod
+    def pair_blocks(self) -> Iterator[PairBlock]:
+        """One block of rows after another; raises at the first value that is not allowed."""
+
+    @abstractmethod
+    def error_blocks(self, *, count: bool = True) -> Iterator[ErrorBlock]:
+        """Errors of one block of rows after another; hard predictions are counted unless ``count`` is False."""
+
+    @abstractmethod
+    def correct_blocks(self) -> Iterator[CorrectBlock]:
+        """Which labels are right in one dense block of rows after another."""
+
+    @abstractmethod
+    def part(self, rows: slice) -> Self:
+        """Some of the rows."""
+
+    @abstractmethod
+    def predicting_nothing(self) -> "Rows":
+        """The same true labels, and no label predicted."""
+
+    def weights_of(self, rows: slice) -> Array | None:
+        """The weights of some rows."""
+        return None if self.weights is None else self.weights[rows]
+
+
+def row_slices(shape: tuple[int, int], itemsize: int, block_bytes: int | None = None) -> Iterator[slice]:
+    """Consecutive slices of rows, of about ``block_bytes`` (1 MiB unless given) each and at least one row."""
+    n_rows, n_labels = shape
+    step = max(1, (BLOCK_BYTES if block_bytes is None else block_bytes) // (itemsize * n_labels))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 
 
-def dense(matrix: Labels) -> Any:
+def as_dense(matrix: Labels) -> Any:
     """A matrix as an array: itself, but where it is sparse."""
     return matrix.toarray() if sp.issparse(matrix) else matrix
 
@@ -53,6 +133,14 @@ def all_binary(block: np.ndarray) -> bool:
     return bool(((block == 0) | (block == 1)).all())
 
 
+def is_hard(pred: Labels) -> bool:
+    """Whether predictions of the host are labels, 0 or 1, rather than scores."""
+    if sp.issparse(pred):
+        return all_binary(pred.data)
+    # Most scores are told by their first row.
+    return all_binary(pred[:1]) and all(all_binary(pred[rows]) for rows in row_slices(pred.shape, pred.itemsize))
+
+
 def check_binary(name: str, block: np.ndarray, first_row: int) -> None:
     """Refuse true labels other than 0 and 1."""
     if not all_binary(block):
@@ -71,3 +159,9 @@ def check_unit_interval(name: str, block: np.ndarray, first_row: int) -> None:
     is_float = block.dtype.kind == "f"
     if not (block.min() >= 0 and block.max() <= 1 if is_float else all_binary(block)):  # nan fails too
         refuse_where(f"{name} must lie in [0, 1]", name, block, ~((block >= 0) & (block <= 1)), first_row)
+
+
+def check_not_nan(name: str, block: np.ndarray, first_row: int) -> None:
+    """Refuse scores of any range that are nan."""
+    if block.dtype.kind == "f":
+        refuse_where(f"{name} must not be nan", name, block, np.isnan(block), first_row)

@@ -1,22 +1,21 @@
-"""Statistics: the paired bootstrap of losses, tests of significance, and what data sets are like.
+"""Statistics: the paired bootstrap of losses, tests of significance, and descriptions of data sets.
 
-Of data sets, above all, how their labels depend on each other.
+Descriptions say, above all, how much labels depend on each other.
 """
 
-from choral.stats.bootstrap import Band, Rows, bootstrap_band, bootstrap_means
+from choral.stats.bootstrap import Band, WeightedLosses, bootstrap_band, bootstrap_means
 from choral.stats.conditional import ConditionalDependence, conditional_dependence
 from choral.stats.describe import Description, describe
-from choral.stats.holm import holm
 from choral.stats.rank_tests import RankComparison, compare_ranks, rank_losses
-from choral.stats.resampled_t import Significance, corrected_resampled_t
+from choral.stats.significance import Significance, corrected_resampled_t, holm
 
 __all__ = [
     "Band",
     "ConditionalDependence",
     "Description",
     "RankComparison",
-    "Rows",
     "Significance",
+    "WeightedLosses",
     "bootstrap_band",
     "bootstrap_means",
     "compare_ranks",

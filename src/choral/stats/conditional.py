@@ -1,7 +1,7 @@
-r"""Conditional dependence of labels: what labels tell of each other once the features are known.
+r"""Conditional dependence of labels: what labels tell about each other once the features are known.
 
-Two cross-validated models of each label, one with the features alone, one with the true values of the labels before it
-as further features: by how many bits does the second predict better?
+There are two cross-validated models of each label. One has the features alone, the other also the true values of the
+labels before it. By how many bits does the second predict better?
 
 .. math::
     g_i = \frac{1}{n} \sum_{t=1}^{n} \log_2 \frac{\hat p(y_{ti} \mid x_t, y_{t1}, \dots, y_{t,i-1})}
@@ -12,10 +12,10 @@ The sum over labels is an estimate of the total correlation given the features,
 of log loss for an instance. In truth it does not depend on the order of the labels, and is 0 if and only if they are
 independent given the features.
 
-The estimate is only as good as the models. One that cannot express how labels depend on each other finds too little. So
-does any model where labels are rare or instances few: with more features to learn from as many rows, a gain may well be
-negative. One that cannot express how labels depend on the *features* finds too much, since other labels tell it about
-them.
+The estimate is only as good as the models. A model that cannot express how labels depend on each other finds too
+little. So does any model if labels are rare or instances few: the second model has more features to learn from as many
+rows, and the gain may even be negative. A model that cannot express how labels depend on the *features* finds too much,
+since other labels tell it about the features.
 """
 
 from collections.abc import Callable
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from choral._typing import Features, FloatArray, IntArray, LabelArray
 from choral._validation import check_count
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)  # arrays have no single truth value to compare by
 class ConditionalDependence:
-    """How much labels tell of each other beyond what the features tell, in bits.
+    """How much labels tell about each other beyond what the features tell, in bits.
 
     Attributes
     ----------
@@ -43,31 +44,31 @@ class ConditionalDependence:
     losses_chained : ndarray of shape (n_labels,)
         The same, given the features and the labels before it.
     standard_error : float
-        Of `total`, over instances: folds share training data, so it is a rough one.
+        Of `total`, over instances. It is rough, since folds share training data.
     """
 
     label_names: tuple[str, ...]
-    losses_alone: np.ndarray
-    losses_chained: np.ndarray
+    losses_alone: FloatArray
+    losses_chained: FloatArray
     standard_error: float
 
     @property
-    def gains(self) -> np.ndarray:
-        """What the labels before each label tell of it, of shape (n_labels,); 0 for the first."""
+    def gains(self) -> FloatArray:
+        """What the labels before each label tell about it, of shape (n_labels,); 0 for the first."""
         return self.losses_alone - self.losses_chained
 
     @property
     def total(self) -> float:
-        """The sum of the gains: bits for an instance."""
+        """The sum of the gains: bits per instance."""
         return float(self.gains.sum())
 
     @property
     def mean(self) -> float:
-        """The mean of the gains: bits for a label."""
+        """The mean of the gains: bits per label."""
         return float(self.gains.mean())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and lists, ready for JSON."""
+        """Plain numbers and lists for JSON."""
         return {
             "total": self.total,
             "mean": self.mean,
@@ -89,7 +90,7 @@ def conditional_dependence(
 ) -> ConditionalDependence:
     """Estimate how much labels depend on each other given the features: the gain of a chain over independent models.
 
-    The formula, and what may mislead, stand at the top of `choral.stats.conditional`.
+    The formula and its limits stand at the top of `choral.stats.conditional`.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def conditional_dependence(
     random_state : int, default=0
         The seed of the shuffling.
     progress : callable (done, total, what), optional
-        Told after each label of each fold.
+        Called after each label of each fold.
 
     Returns
     -------
@@ -119,7 +120,7 @@ def conditional_dependence(
     """
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    from choral.datasets import Dataset  # all who judge predictions import choral.stats, few need data sets
+    from choral.datasets import Dataset  # here, so that evaluation, which imports choral.stats, need not load it
 
     if not isinstance(dataset, Dataset):
         raise TypeError(f"dataset must be a Dataset, which has features; got {type(dataset).__name__}.")
@@ -132,8 +133,8 @@ def conditional_dependence(
     for fold, (train, test) in enumerate(folds):
         of_fold = np.empty((2, len(test), n_labels))
         for label in range(n_labels):
-            with threadpool_limits(1):  # the matrices are small: threads would take more time than they save
-                of_fold[:, :, label] = _two_losses(estimator, X, Y[:, : label + 1], train, test)
+            with threadpool_limits(1):  # the matrices are small: more threads would cost more than they save
+                of_fold[:, :, label] = _losses_alone_and_chained(estimator, X, Y[:, : label + 1], train, test)
             progress(fold * n_labels + label + 1, len(folds) * n_labels, f"fitting chains to {dataset.name}")
         losses.append(of_fold)
     alone, chained = np.concatenate(losses, axis=1)
@@ -141,16 +142,16 @@ def conditional_dependence(
     return ConditionalDependence(dataset.label_names, alone.mean(axis=0), chained.mean(axis=0), float(error))
 
 
-def _two_losses(
-    estimator: Any, X: Any, Y: np.ndarray, train: np.ndarray, test: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Log losses of the last label in the rows of a fold: given the features, and the labels before it as well."""
+def _losses_alone_and_chained(
+    estimator: Any, X: Features, Y: LabelArray, train: IntArray, test: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Log losses of the last label in the rows of a fold: given the features, and given also the labels before it."""
     before, y = Y[:, :-1], Y[:, -1]
     alone = _log_losses(estimator, X, y, train, test)
-    return alone, _log_losses(estimator, _beside(X, before), y, train, test) if before.size else alone
+    return alone, _log_losses(estimator, _append_labels(X, before), y, train, test) if before.size else alone
 
 
-def _log_losses(estimator: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+def _log_losses(estimator: Any, X: Features, y: LabelArray, train: IntArray, test: IntArray) -> FloatArray:
     """Log losses in bits of one label in the rows of a fold."""
     from sklearn.base import clone
 
@@ -159,12 +160,12 @@ def _log_losses(estimator: Any, X: Any, y: np.ndarray, train: np.ndarray, test: 
     else:
         model = clone(estimator).fit(X[train], y[train])
         relevant = model.predict_proba(X[test])[:, 1]
-    # The rule of succession: n rows of one kind leave 1 / (n + 2) for the other, and no model is surer than that.
+    # The rule of succession: after n rows of one class, the other has probability 1 / (n + 2). No model may go below.
     least = 1 / (len(train) + 2)
     return -np.log2(np.where(y[test], relevant, 1 - relevant).clip(least, 1 - least))
 
 
-def _beside(X: Any, labels: np.ndarray) -> Any:
+def _append_labels(X: Features, labels: LabelArray) -> Features:
     return sp.hstack([X, labels], format="csr") if sp.issparse(X) else np.hstack([X, labels])
 
 
@@ -179,8 +180,8 @@ def _splitter(cv: Any, n_samples: int, random_state: int) -> Any:
     return KFold(n_folds, shuffle=True, random_state=random_state)
 
 
-def _default_estimator(X: Any) -> Any:
-    """Logistic regression; features that are mostly 0 stay so, and are not blown up for being rare.
+def _default_estimator(X: Features) -> Any:
+    """Logistic regression on scaled features; sparse features stay sparse, and rare ones are not scaled up.
 
     A tenth of the usual C suits standardised features: with more, a hundred of them fit the noise of some hundred rows.
     """

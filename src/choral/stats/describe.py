@@ -1,20 +1,23 @@
-"""What a data set is like: the paper's Table 1, the imbalance of its labels, and how much they depend on each other."""
+"""Numbers about a data set: the paper's Table 1, the imbalance of its labels, and how they depend on each other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from choral._typing import FloatArray, IntArray, LabelMatrix
 from choral._validation import Labels, check_matrix, refuse_entry_where
 from choral.decisions.label_weights import distinct_rows
-from choral.rows.blocks import all_binary, check_binary
-from choral.rows.pairs import row_slices
-from choral.stats.pairs import cramers_v, mutual_information
+from choral.rows.blocks import all_binary, check_binary, row_slices
+from choral.stats.pair_dependence import cramers_v, mutual_information
 
-# What a table with a row for each data set shows; the first six are the columns of the paper's Table 1.
+if TYPE_CHECKING:
+    from choral.datasets import Dataset
+
+# The columns of a table with a row for each data set; the first six are those of the paper's Table 1.
 NUMBERS = (
     "n_instances",
     "n_features",
@@ -36,7 +39,7 @@ NUMBERS = (
 
 @dataclass(frozen=True, eq=False)  # arrays have no single truth value to compare by
 class Description:
-    r"""What a data set is like.
+    r"""Numbers about a data set and its labels.
 
     Attributes
     ----------
@@ -44,7 +47,7 @@ class Description:
     label_names : tuple of str
     n_instances : int
     n_features : int or None
-        As many as the source of the data has; None if only labels are known.
+        The number in the source of the data, where nominal features are one each; None if only labels are known.
     n_labelsets : int
         Unique label combinations.
     n_unlabelled : int
@@ -64,8 +67,8 @@ class Description:
 
     A label that is never relevant has an infinite ratio, and is left out of mean, maximum and variation.
 
-    Cramér's V and mutual information are *unconditional*: labels that have nothing to do with each other given the
-    features depend on each other if they depend on the same features. See `conditional_dependence`.
+    Cramér's V and mutual information are *unconditional*: labels that are independent given the features still depend
+    on each other if they depend on the same features. See `conditional_dependence`.
     """
 
     name: str
@@ -74,7 +77,7 @@ class Description:
     n_features: int | None
     n_labelsets: int
     n_unlabelled: int
-    together: np.ndarray
+    together: IntArray
 
     @property
     def n_labels(self) -> int:
@@ -87,7 +90,7 @@ class Description:
         return self.n_labels / self.n_instances
 
     @property
-    def label_counts(self) -> np.ndarray:
+    def label_counts(self) -> IntArray:
         """For how many instances each label is relevant."""
         return np.diag(self.together)
 
@@ -107,13 +110,13 @@ class Description:
         return self.n_unlabelled / self.n_instances
 
     @cached_property
-    def imbalance_ratios(self) -> np.ndarray:
+    def imbalance_ratios(self) -> FloatArray:
         """How many times rarer each label is than the most frequent one, IRLbl; inf for one that is never relevant."""
         counts = self.label_counts.astype(float)
         return np.divide(counts.max(), counts, out=np.full(counts.shape, np.inf), where=counts > 0)
 
     @property
-    def _finite_ratios(self) -> np.ndarray:
+    def _finite_ratios(self) -> FloatArray:
         return self.imbalance_ratios[np.isfinite(self.imbalance_ratios)]
 
     @property
@@ -133,50 +136,53 @@ class Description:
         return float(ratios.std(ddof=1) / ratios.mean()) if ratios.size > 1 else 0.0
 
     @cached_property
-    def cramers_v(self) -> np.ndarray:
+    def cramers_v(self) -> FloatArray:
         """Cramér's V of all pairs of labels, of shape (n_labels, n_labels): 0 for none, 1 for full dependence."""
         return cramers_v(self.together, self.n_instances)
 
     @cached_property
-    def mutual_information(self) -> np.ndarray:
+    def mutual_information(self) -> FloatArray:
         """Mutual information of all pairs of labels in bits, of shape (n_labels, n_labels)."""
         return mutual_information(self.together, self.n_instances)
 
     @property
     def mean_cramers_v(self) -> float:
-        """The mean over pairs of different labels, as are the next three: mean or maximum, 0 for a single label."""
-        return float(_pairs(self.cramers_v).mean())
+        """The mean of Cramér's V over pairs of different labels; 0 for a single label."""
+        return float(_different_pairs(self.cramers_v).mean())
 
     @property
     def max_cramers_v(self) -> float:
-        """That of the pair with the strongest dependence."""
-        return float(_pairs(self.cramers_v).max())
+        """The largest Cramér's V of all pairs of different labels; 0 for a single label."""
+        return float(_different_pairs(self.cramers_v).max())
 
     @property
     def mean_mutual_information(self) -> float:
-        """In bits."""
-        return float(_pairs(self.mutual_information).mean())
+        """The mean over pairs of different labels, in bits; 0 for a single label."""
+        return float(_different_pairs(self.mutual_information).mean())
 
     @property
     def max_mutual_information(self) -> float:
-        """In bits."""
-        return float(_pairs(self.mutual_information).max())
+        """The largest of all pairs of different labels, in bits; 0 for a single label."""
+        return float(_different_pairs(self.mutual_information).max())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and lists, ready for JSON, which knows neither infinity nor nan: they are None."""
+        """Plain numbers and lists for JSON; infinity and nan, which JSON does not have, become None."""
         labels = zip(self.label_names, self.label_counts.tolist(), self.imbalance_ratios.tolist(), strict=True)
         return {
             "name": self.name,
-            **{number: _or_none(getattr(self, number)) for number in NUMBERS},
+            **{number: _finite_or_none(getattr(self, number)) for number in NUMBERS},
             "labels": [
-                {"name": name, "count": count, "imbalance_ratio": _or_none(ratio)} for name, count, ratio in labels
+                {"name": name, "count": count, "imbalance_ratio": _finite_or_none(ratio)}
+                for name, count, ratio in labels
             ],
             "cramers_v": self.cramers_v.tolist(),
             "mutual_information": self.mutual_information.tolist(),
         }
 
 
-def describe(dataset: Any, *, name: str | None = None, label_names: Sequence[str] | None = None) -> Description:
+def describe(
+    dataset: "Dataset | LabelMatrix", *, name: str | None = None, label_names: Sequence[str] | None = None
+) -> Description:
     """Describe a data set, or a label matrix alone.
 
     Parameters
@@ -201,7 +207,7 @@ def describe(dataset: Any, *, name: str | None = None, label_names: Sequence[str
     >>> digits.cramers_v[:2, :2].round(2)
     array([[1.  , 0.25], [0.25, 1.  ]])
     """
-    from choral.datasets import Dataset  # all who judge predictions import choral.stats, few need data sets
+    from choral.datasets import Dataset  # here, so that evaluation, which imports choral.stats, need not load it
 
     Y, n_features = dataset, None
     if isinstance(dataset, Dataset):
@@ -218,8 +224,8 @@ def describe(dataset: Any, *, name: str | None = None, label_names: Sequence[str
     return Description(name, tuple(map(str, names)), Y.shape[0], n_features, *count(Y))
 
 
-def _count_dense(Y: np.ndarray) -> tuple[int, int, np.ndarray]:
-    """Different label sets, rows without labels, and rows by pairs of labels."""
+def _count_dense(Y: np.ndarray) -> tuple[int, int, IntArray]:
+    """Count the distinct label sets, the rows without labels, and the rows in which each pair of labels is relevant."""
     together = np.zeros((Y.shape[1], Y.shape[1]))
     n_unlabelled = 0
     for rows in row_slices(Y.shape, 8):
@@ -231,8 +237,8 @@ def _count_dense(Y: np.ndarray) -> tuple[int, int, np.ndarray]:
     return n_labelsets, n_unlabelled, together.astype(np.int64)
 
 
-def _count_sparse(Y: Labels) -> tuple[int, int, np.ndarray]:
-    """The same without ever making rows dense."""
+def _count_sparse(Y: Labels) -> tuple[int, int, IntArray]:
+    """Count the same without making rows dense."""
     if not all_binary(Y.data):
         refuse_entry_where("Y must be binary, 0 or 1", "Y", Y, (Y.data != 0) & (Y.data != 1))
     Y = sp.csr_array(Y, dtype=np.int64, copy=True)
@@ -241,10 +247,10 @@ def _count_sparse(Y: Labels) -> tuple[int, int, np.ndarray]:
     return len(labelsets), int((np.diff(Y.indptr) == 0).sum()), (Y.T @ Y).toarray()
 
 
-def _pairs(matrix: np.ndarray) -> np.ndarray:
-    """The entries for different labels, each pair once; a single label depends on none."""
+def _different_pairs(matrix: FloatArray) -> FloatArray:
+    """The entries for pairs of different labels, each pair once; a single 0 if there is only one label."""
     return matrix[np.triu_indices(len(matrix), k=1)] if len(matrix) > 1 else np.zeros(1)
 
 
-def _or_none(number: Any) -> Any:
+def _finite_or_none(number: Any) -> Any:
     return number if number is None or np.isfinite(number) else None

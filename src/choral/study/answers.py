@@ -2,24 +2,22 @@
 
 from collections import Counter
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from choral.measures.base import ROUNDING
+from choral._validation import ROUNDING
 from choral.stats import RankComparison, rank_losses
-from choral.study.tables import PLACES, place_in_words, winners_along
+from choral.study.comparisons import PLACES, place_in_words
+from choral.study.results import Results
+from choral.study.tables import winners_along
 
-if TYPE_CHECKING:
-    from choral.study.results import Results
-
-MOST_NAMED = 6
+MAX_NAMED = 6
 
 
-def answer(results: "Results") -> list[str]:
+def answer(results: Results) -> list[str]:
     """A few sentences, the most important first."""
     family = results.families[0]
-    judged = [dataset for dataset in results.datasets if len(results.rivals(dataset, family)) > 1]
+    judged = [dataset for dataset in results.datasets if len(results.competitor_curves(dataset, family)) > 1]
     if len(results.competitors) == 1:
         return [f"There is one learner, {results.competitors[0]}, and none to compare it with."]
     if not judged:
@@ -36,17 +34,21 @@ def answer(results: "Results") -> list[str]:
     return sentences + _left_out(results)
 
 
-def _are_alike(results: "Results", dataset: str, family: str) -> bool:
+def _are_alike(results: Results, dataset: str, family: str) -> bool:
     return all(
-        set(winners) == set(results.rivals(dataset, family)) for winners in winners_along(results, dataset, family)
+        set(winners) == set(results.competitor_curves(dataset, family))
+        for winners in winners_along(results, dataset, family)
     )
 
 
-def _headline(results: "Results", family: str, judged: list[str]) -> str:
+def _headline(results: Results, family: str, judged: list[str]) -> str:
     """The best learner at each place in a few words."""
     words = {"Hamming": "Hamming loss", "middle": "halfway"}
     words["subset 0/1"] = "subset 0/1 loss" if family == "binomial" else "alpha = 1000"
-    best = {place: _listed(_some(_best_on_average(results, family, place, judged))) for place in results.places(family)}
+    best = {
+        place: _join_names(_shorten(_best_on_average(results, family, place, judged)))
+        for place in results.places(family)
+    }
     parts = []
     for names, group in groupby(best, key=best.__getitem__):
         places = [words[place] for place in group]
@@ -59,7 +61,7 @@ def _headline(results: "Results", family: str, judged: list[str]) -> str:
     return f"{', '.join(parts)}."
 
 
-def _best_on_average(results: "Results", family: str, place: str, judged: list[str]) -> list[str]:
+def _best_on_average(results: Results, family: str, place: str, judged: list[str]) -> list[str]:
     """By mean rank where ranks compare, else those that win on most data sets; all that are equal."""
     x = results.places(family)[place]
     comparison = results.ranks_or_none(family, x)
@@ -70,33 +72,33 @@ def _best_on_average(results: "Results", family: str, place: str, judged: list[s
     return [name for name, rank in zip(comparison.names, ranks, strict=True) if rank <= ranks.min() + ROUNDING]
 
 
-def _wins(results: "Results", family: str, x: float, datasets: list[str]) -> Counter[str]:
+def _wins(results: Results, family: str, x: float, datasets: list[str]) -> Counter[str]:
     """On how many data sets each learner is best."""
     return Counter(name for dataset in datasets for name in _best_at(results, dataset, family, x))
 
 
-def _best_at(results: "Results", dataset: str, family: str, x: float) -> list[str]:
-    losses = {name: results.loss_at(dataset, name, family, x) for name in results.rivals(dataset, family)}
+def _best_at(results: Results, dataset: str, family: str, x: float) -> list[str]:
+    losses = {name: results.loss_at(dataset, name, family, x) for name in results.competitor_curves(dataset, family)}
     return [name for name, loss in losses.items() if loss <= min(losses.values()) + ROUNDING]
 
 
-def _at_place(results: "Results", family: str, place: str, judged: list[str]) -> str:
+def _at_place(results: Results, family: str, place: str, judged: list[str]) -> str:
     """Who is best by a loss, and how surely."""
     x, loss = results.places(family)[place], place_in_words(family, place)
     comparison = results.ranks_or_none(family, x)
     best = _best_on_average(results, family, place, judged)
     if comparison is not None:
         wins = _wins(results, family, x, results.complete_datasets)
-        counts = _listed([str(wins[name]) for name in best])
+        counts = _join_names([str(wins[name]) for name in best])
         rank = f"mean rank {comparison.mean_ranks.min():.2f} over {comparison.n_datasets} data sets, best on {counts}"
         surely = _by_ranks(comparison, best[0]) if len(best) == 1 else ""
-        return f"By {loss}, {_listed(best)} {_are(best)} best on average ({rank}){surely}."
+        return f"By {loss}, {_join_names(best)} {_are(best)} best on average ({rank}){surely}."
     if len(judged) == 1:
         value = results.loss_at(judged[0], best[0], family, x)
         surely = _by_folds(results, judged[0], family, x, best[0]) if len(best) == 1 else ""
-        return f"By {loss}, {_listed(best)} {_are(best)} best on {judged[0]} ({value:.4f}){surely}."
+        return f"By {loss}, {_join_names(best)} {_are(best)} best on {judged[0]} ({value:.4f}){surely}."
     count = _wins(results, family, x, judged)[best[0]]
-    return f"By {loss}, {_listed(best)} {_are(best)} best on {count} of {len(judged)} data sets."
+    return f"By {loss}, {_join_names(best)} {_are(best)} best on {count} of {len(judged)} data sets."
 
 
 def _by_ranks(comparison: RankComparison, best: str) -> str:
@@ -113,7 +115,7 @@ def _by_ranks(comparison: RankComparison, best: str) -> str:
     return _verdict("Nemenyi's test", [name for name in near if name != best], len(comparison.names))
 
 
-def _by_folds(results: "Results", dataset: str, family: str, x: float, best: str) -> str:
+def _by_folds(results: Results, dataset: str, family: str, x: float, best: str) -> str:
     """The same on one data set: by the test along the curve, at the parameter next to the place."""
     positions = results.curve(dataset, best, family).x
     index = int(np.abs(positions - x).argmin())
@@ -131,10 +133,10 @@ def _verdict(test: str, near: list[str], n_learners: int) -> str:
         return f"; by {test} better than each of the others"
     if len(near) == n_learners - 1:
         return f"; by {test} none of the others is worse for certain"
-    return f"; by {test} {_listed(near)} may be as good, the others are worse"
+    return f"; by {test} {_join_names(near)} may be as good, the others are worse"
 
 
-def _not_shown(results: "Results", family: str) -> list[str]:
+def _not_shown(results: Results, family: str) -> list[str]:
     """By which losses it may be chance that three or more learners differ."""
     found = {place: results.ranks_or_none(family, x) for place, x in results.places(family).items()}
     doubtful = [
@@ -146,10 +148,10 @@ def _not_shown(results: "Results", family: str) -> list[str]:
         return []
     if len(doubtful) == len(PLACES):
         return ["That may be chance: Friedman's test does not show that learners differ, at either end or halfway."]
-    return [f"By {_listed(doubtful)} that may be chance: Friedman's test does not show that learners differ."]
+    return [f"By {_join_names(doubtful)} that may be chance: Friedman's test does not show that learners differ."]
 
 
-def _changes(results: "Results", family: str, judged: list[str]) -> str:
+def _changes(results: Results, family: str, judged: list[str]) -> str:
     """On how many data sets the winner depends on the loss."""
     changing = []
     for dataset in judged:
@@ -163,15 +165,15 @@ def _changes(results: "Results", family: str, judged: list[str]) -> str:
         return f"Which learner is best depends on the loss: the winner changes {way}."
     return (
         f"Which learner is best depends on the loss on {len(changing)} of {len(judged)} data sets "
-        f"({_listed(changing)}): there the winner changes {way}."
+        f"({_join_names(changing)}): there the winner changes {way}."
     )
 
 
-def _flattest(results: "Results", family: str) -> list[str]:
+def _flattest(results: Results, family: str) -> list[str]:
     """Who loses least when labels have to be right together: by the mean rank of the slopes over data sets."""
     if len(results.places(family)) < 3 or len(results.complete_datasets) < 2:
         return []
-    curves = [results.rivals(dataset, family).values() for dataset in results.complete_datasets]
+    curves = [results.competitor_curves(dataset, family).values() for dataset in results.complete_datasets]
     ranks = rank_losses(np.array([[curve.slope for curve in row] for row in curves])).mean(axis=0)
     if np.ptp(ranks) <= ROUNDING:
         return []
@@ -181,12 +183,12 @@ def _flattest(results: "Results", family: str) -> list[str]:
     )
     least, most = ("it loses" if len(flattest) == 1 else "they lose"), ("loses" if len(steepest) == 1 else "lose")
     return [
-        f"The flattest curves are those of {_listed(flattest)}: {least} least when labels have to be right together. "
-        f"{_listed(steepest)} {most} most."
+        f"The flattest curves are those of {_join_names(flattest)}: {least} least when labels have to be right "
+        f"together. {_join_names(steepest)} {most} most."
     ]
 
 
-def _baseline(results: "Results", family: str) -> list[str]:
+def _baseline(results: Results, family: str) -> list[str]:
     """Who does not beat the baseline somewhere."""
     name = results.baseline
     finished = [dataset for dataset in results.datasets if name in results.finished(dataset)]
@@ -197,15 +199,15 @@ def _baseline(results: "Results", family: str) -> list[str]:
     behind = []
     for dataset in finished:
         baseline = results.curve(dataset, name, family).losses
-        for other, curve in results.rivals(dataset, family).items():
+        for other, curve in results.competitor_curves(dataset, family).items():
             if (curve.losses >= baseline - ROUNDING).any():
                 behind.append(f"{other} on {dataset}")
     if not behind:
         return [f"Every learner beats the baseline ({name}) at every parameter."]
-    return [f"Not better than the baseline ({name}) at some parameter: {_listed(_some(behind))}."]
+    return [f"Not better than the baseline ({name}) at some parameter: {_join_names(_shorten(behind))}."]
 
 
-def _left_out(results: "Results") -> list[str]:
+def _left_out(results: Results) -> list[str]:
     """Learners that have not finished."""
     missing = [
         f"{learner} on {dataset}"
@@ -213,16 +215,16 @@ def _left_out(results: "Results") -> list[str]:
         for learner in results.learners
         if learner not in results.finished(dataset)
     ]
-    return [f"Left out, since not all of their cells are done: {_listed(_some(missing))}."] if missing else []
+    return [f"Left out, since not all of their cells are done: {_join_names(_shorten(missing))}."] if missing else []
 
 
-def _some(names: list[str]) -> list[str]:
-    return names if len(names) <= MOST_NAMED else [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"]
+def _shorten(names: list[str]) -> list[str]:
+    return names if len(names) <= MAX_NAMED else [*names[:MAX_NAMED], f"{len(names) - MAX_NAMED} more"]
 
 
 def _are(names: list[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

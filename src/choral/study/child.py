@@ -1,8 +1,8 @@
-"""A process of its own in which cells run: what a learner does there, it does to itself alone.
+"""The child process in which cells run: whatever a learner does there, the study goes on.
 
-A learner may run for ever, use up the memory, crash the interpreter or print: the study goes on. The process reads
-tasks from its standard input and writes outcomes to its standard output. One thread for each BLAS: the same numbers
-whatever the number of processes, and no more threads than cores.
+A learner may run for ever, use up the memory, crash the interpreter or print. The process reads tasks from its standard
+input and writes outcomes to its standard output. BLAS has one thread here: numbers are the same with any number of
+processes, and there are no more threads than cores.
 """
 
 import os
@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,26 +23,10 @@ from choral.decisions import bayes_curve
 from choral.decisions.base import Distribution
 from choral.profiles import ErrorProfile
 from choral.scores import harden, stack_proba
-from choral.study.cells import Task
+from choral.study.cells import Outcome, Task
 
-MOST_WARNINGS = 5
-IDLE_SECONDS = 300.0  # then the process ends: nobody may be left who would tell it to
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What came of a cell: predictions of its test rows with what is known about them, or the reason why not.
-
-    Predictions are of shape (n_rows, n_labels), or (n_parameters, n_rows, n_labels) where each loss has its own: first
-    for the parameters of one family, then for those of the next.
-    """
-
-    predictions: np.ndarray | None = None  # uint8, or float32 for scores
-    profiles: tuple[dict[str, Any], ...] = ()  # one, or one for each parameter
-    seconds: float = 0.0
-    warnings: tuple[str, ...] = ()
-    reason: str | None = None
-    details: str = ""
+MAX_WARNINGS = 5
+IDLE_SECONDS = 300.0  # without a task for so long, the process ends: its parent may be gone
 
 
 def run(task: Task, X: Any, Y: np.ndarray) -> Outcome:
@@ -60,11 +44,11 @@ def run(task: Task, X: Any, Y: np.ndarray) -> Outcome:
         else:
             outcome = Outcome(predictions, profiles)
     messages = dict.fromkeys(f"{warning.category.__name__}: {warning.message}" for warning in caught)
-    return replace(outcome, seconds=time.perf_counter() - start, warnings=tuple(messages)[:MOST_WARNINGS])
+    return replace(outcome, seconds=time.perf_counter() - start, warnings=tuple(messages)[:MAX_WARNINGS])
 
 
 def _predict(task: Task, X: Any, Y: np.ndarray) -> np.ndarray:
-    # a learner that asks the generators that all share gets the same numbers in whatever process it runs
+    # a learner that uses the global generators gets the same numbers in every process
     random.seed(task.cell.key)
     np.random.seed(int(task.cell.key[:8], 16))  # noqa: NPY002
     model = clone(task.estimator)
@@ -103,14 +87,14 @@ def _check_shape(shape: tuple[int, ...], n_rows: int, n_labels: int) -> None:
 
 
 def main() -> None:
-    """Serve one task after another until the other side is gone."""
+    """Run one task after another until the parent closes its end of the pipe."""
     tasks, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # a learner that asks gets no task for an answer
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # a learner that reads its input must not read tasks
     os.dup2(2, 1)  # what learners print must not mix with outcomes
     if hasattr(os, "register_at_fork"):  # not on Windows
-        # the other side waits for the end of this file: a process that a learner forks must not hold it open
+        # the parent waits for the end of this file: a process that a learner forks must not keep it open
         os.register_at_fork(after_in_child=outcomes.close)
-    clock = _Clock()
+    clock = _IdleClock()
     threading.Thread(target=_end_with_parent, args=(os.getppid(), clock), daemon=True).start()
     _send(outcomes, "ready")
     data: tuple[str, Any, Any] = "", None, None
@@ -132,8 +116,8 @@ def main() -> None:
         clock.rest()
 
 
-class _Clock:
-    """Since when there has been nothing to do."""
+class _IdleClock:
+    """Whether a task is running, and since when none is."""
 
     def __init__(self) -> None:
         self.rest()
@@ -142,8 +126,8 @@ class _Clock:
         self.busy, self.since = False, time.monotonic()
 
 
-def _end_with_parent(parent: int, clock: _Clock) -> None:
-    """A killed parent cannot say goodbye."""
+def _end_with_parent(parent: int, clock: _IdleClock) -> None:
+    """End this process when its parent has ended, or after a long time without tasks."""
     while os.getppid() == parent and (clock.busy or time.monotonic() - clock.since < IDLE_SECONDS):
         time.sleep(0.5)
     if hasattr(os, "killpg"):  # not on Windows

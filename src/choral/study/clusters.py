@@ -40,13 +40,13 @@ def dask_client(address: str) -> Iterator[Any]:
         # what goes wrong on its workers is told by choral: their logs would tell it a second time
         options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
         with ExitStack() as stack:
-            with _children_deaf_to_interrupts():
+            with _interrupts_blocked_in_children():
                 cluster = stack.enter_context(distributed.LocalCluster(**options))
             yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
         return
     try:
-        asyncio.run(_shake_hands(address))
-        # not the default: one that fails to connect would remain it in older versions of Dask
+        asyncio.run(_check_scheduler(address))
+        # not the default client: in older versions of Dask, one that failed to connect would stay the default
         client = distributed.Client(address, timeout=SECONDS_TO_ANSWER, set_as_default=False)
     except TimeoutError as error:
         raise OSError(f"no Dask scheduler answers at {address} within {SECONDS_TO_ANSWER} seconds.") from error
@@ -56,24 +56,24 @@ def dask_client(address: str) -> Iterator[Any]:
         yield client
 
 
-async def _shake_hands(address: str) -> None:
-    """See that a scheduler is there: a client would wait without end where another server, its dashboard say, is."""
-    if not address.startswith("tls:"):  # whose own handshake the client does not wait for without end
+async def _check_scheduler(address: str) -> None:
+    """Check that a scheduler answers: at the address of another server (the dashboard, say) a client waits for ever."""
+    if not address.startswith("tls:"):  # there a client gives up by itself
         async with asyncio.timeout(SECONDS_TO_ANSWER):
             comm = await require("distributed.comm", "dask").connect(address)
             await comm.close()
 
 
 @contextmanager
-def _children_deaf_to_interrupts() -> Iterator[None]:
-    """Processes started here leave Ctrl-C to this one, instead of a traceback each; it is heard in the end.
+def _interrupts_blocked_in_children() -> Iterator[None]:
+    """Processes started here ignore Ctrl-C, instead of printing a traceback each; this process gets it in the end.
 
-    A blocked signal is blocked in threads and processes that are started meanwhile, and for good.
+    Threads and processes that start while a signal is blocked keep it blocked for good.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # else the first process would start it, and it unblocks the signal
+    resource_tracker.ensure_running()  # else the first process would start it, which unblocks the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -1,5 +1,6 @@
 """Data sets from files with features and labels: ARFF, CSV, TSV, Parquet or NPZ."""
 
+import os
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -13,10 +14,11 @@ from choral._text import did_you_mean
 from choral.datasets import Dataset, is_arff, read_arff
 from choral.label_files import LabelTable, check_truth, read_labels
 
+Labels = int | str | os.PathLike[str] | Sequence[str] | None  # which columns are labels
 SUFFIXES = (".arff", ".csv", ".tsv", ".parquet", ".npz")
 
 
-def read_dataset(path: Path, labels: Any = None) -> Dataset:
+def read_dataset(path: Path, labels: Labels = None) -> Dataset:
     """Read a data set; the suffix says how.
 
     Parameters
@@ -36,7 +38,7 @@ def read_dataset(path: Path, labels: Any = None) -> Dataset:
     return _split_columns(read_labels(path), labels, path)
 
 
-def _split_columns(table: LabelTable, labels: Any, path: Path) -> Dataset:
+def _split_columns(table: LabelTable, labels: Labels, path: Path) -> Dataset:
     names = table.labels
     if names is None:
         raise ValueError(f"{path} must have a header: names of the features and labels.")
@@ -53,7 +55,7 @@ def _split_columns(table: LabelTable, labels: Any, path: Path) -> Dataset:
     return Dataset(X, chosen.values.astype(np.uint8), label_names, path.stem, features)
 
 
-def _label_names(names: tuple[str, ...], labels: Any, path: Path) -> set[str]:
+def _label_names(names: tuple[str, ...], labels: Labels, path: Path) -> set[str]:
     if labels is None:
         raise ValueError(f"{path} needs to be told its labels: names of columns, the first N, or -N for the last.")
     if isinstance(labels, int):
@@ -74,7 +76,7 @@ def _label_names(names: tuple[str, ...], labels: Any, path: Path) -> set[str]:
 
 def _read_arrays(path: Path) -> Dataset:
     try:
-        # opened here: of a damaged file, NumPy forgets to close what it opened
+        # opened here, since NumPy leaves a damaged file open
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:

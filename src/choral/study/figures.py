@@ -1,8 +1,12 @@
 """All figures of a study as files: curves, pairs of learners, ranks, and how labels depend on each other."""
 
 import os
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,32 +22,32 @@ from choral.displays import (
     PairwiseDisplay,
     RatioDisplay,
 )
-from choral.displays._labels import shortened
+from choral.displays._text import shorten
 from choral.evaluation import Progress
 from choral.stats import describe
-from choral.study._file_names import file_stems
-from choral.study.tables import place_in_words
+from choral.study.comparisons import place_in_words
+from choral.study.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
-    from choral.study.results import Results
-
 FORMATS: dict[str, dict[str, Any]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}  # metadata
 DPI = 200  # of images made of pixels
-# Names are no LaTeX; a figure that is laid out is not laid out again, whatever the user's settings.
+# Names are not LaTeX. A figure is laid out once, by us, whatever the user's settings say.
 SETTINGS = {"text.usetex": False, "figure.autolayout": False, "figure.constrained_layout.use": False}
 CURVES, PAIR, DEPENDENCE = (4.8, 3.2), (4.0, 4.0), (6.4, 5.2)  # inches
-MOST_CHARACTERS = 52  # of a title
+MAX_CHARACTERS = 52  # of a title
+MAX_BYTES = 60  # of one name; a file name has room for 255
+SEPARATOR = "--"  # between names: within a name there is at most one hyphen in a row
 FOLDERS = ("curves", "pairs", "ratios", "pages", "ranks", "dependence")
 
 Pairs = dict[tuple[str, str], dict[str, PairwiseCurve]]
 
 
 class Drawing(NamedTuple):
-    """A figure to come."""
+    """A figure that is still to be drawn."""
 
     folder: str
     key: tuple[str, ...]  # the names that make the name of the file
@@ -51,7 +55,7 @@ class Drawing(NamedTuple):
 
 
 def write_figures(
-    results: "Results",
+    results: Results,
     folder: str | os.PathLike[str],
     *,
     formats: Iterable[str] = ("png", "svg"),
@@ -88,9 +92,14 @@ def write_figures(
         The files written. Names are made of letters, digits, - and _, whatever data sets and learners are called.
     """
     formats = _check_formats(formats)
-    drawings = [*_curves(results), *_all_pairs(results), *_ranks(results), *_dependence(results)]
+    drawings = [
+        *_curve_drawings(results),
+        *_pair_drawings(results),
+        *_rank_drawings(results),
+        *_dependence_drawings(results),
+    ]
     written: list[Path] = []
-    for done, (place, drawing) in enumerate(_places(drawings), start=1):
+    for done, (place, drawing) in enumerate(_file_places(drawings), start=1):
         # identifiers differ between the SVG files of a page, but not from run to run
         with require("matplotlib", "plot").rc_context({**SETTINGS, "svg.hashsalt": place}):
             figure = drawing.draw()
@@ -98,12 +107,12 @@ def write_figures(
                 written += _save(figure, Path(folder, place), formats)
         if progress is not None:
             progress(done, len(drawings), place)
-    _remove_others(Path(folder), written, formats)
+    _remove_former(Path(folder), written, formats)
     return written
 
 
-def _remove_others(folder: Path, written: list[Path], formats: tuple[str, ...]) -> None:
-    """Remove figures of a former study in the same folder, of learners that are no more."""
+def _remove_former(folder: Path, written: list[Path], formats: tuple[str, ...]) -> None:
+    """Remove figures that a former study left in the same folder, of learners that are not in this one."""
     for place in FOLDERS:
         for path in (folder / place).glob("*"):
             if path.suffix[1:] in formats and path not in written:
@@ -118,7 +127,7 @@ def _check_formats(formats: Iterable[str]) -> tuple[str, ...]:
     return formats
 
 
-def _places(drawings: list[Drawing]) -> Iterator[tuple[str, Drawing]]:
+def _file_places(drawings: list[Drawing]) -> Iterator[tuple[str, Drawing]]:
     """Each drawing with its subfolder and the name of its file."""
     keys: dict[str, list[tuple[str, ...]]] = {}
     for drawing in drawings:
@@ -130,7 +139,7 @@ def _places(drawings: list[Drawing]) -> Iterator[tuple[str, Drawing]]:
 
 def _save(figure: "Figure", place: Path, formats: tuple[str, ...]) -> list[Path]:
     """Write a figure in all formats; its layout, which is the slow part, is done once."""
-    _settle(figure)
+    _lay_out(figure)
     figure.set_layout_engine(None)
     place.parent.mkdir(parents=True, exist_ok=True)
     paths = [place.with_name(f"{place.name}.{name}") for name in formats]
@@ -140,13 +149,13 @@ def _save(figure: "Figure", place: Path, formats: tuple[str, ...]) -> list[Path]
     return paths
 
 
-def _curves(results: "Results") -> Iterator[Drawing]:
+def _curve_drawings(results: Results) -> Iterator[Drawing]:
     for dataset in results.datasets:
         for family in results.families:
             yield Drawing("curves", (dataset, family), partial(_draw_curves, results, dataset, family))
 
 
-def _draw_curves(results: "Results", dataset: str, family: str) -> "Figure | None":
+def _draw_curves(results: Results, dataset: str, family: str) -> "Figure | None":
     curves = results.curves(dataset, family)
     if not curves:
         return None
@@ -154,10 +163,10 @@ def _draw_curves(results: "Results", dataset: str, family: str) -> "Figure | Non
     bands, order = results.bands(dataset, family), results.competitors  # a learner looks alike in all figures
     display = LossCurveDisplay.from_curves(curves, bands=bands, baseline=baseline, order=order)
     ax = display.plot(_axes(CURVES, dataset)).ax_
-    return _with_legend(ax.figure.figure, ax.get_legend())
+    return _make_room_for(ax.figure.figure, ax.get_legend())
 
 
-def _all_pairs(results: "Results") -> Iterator[Drawing]:
+def _pair_drawings(results: Results) -> Iterator[Drawing]:
     """Pairs, their ratios and pages, from the same table."""
     for family in results.families:
         found = {(a, b): results.pairs(a, b, family) for a, b in combinations(results.competitors, 2)}
@@ -171,28 +180,28 @@ def _all_pairs(results: "Results") -> Iterator[Drawing]:
 
 def _draw_pair(by_data: dict[str, PairwiseCurve]) -> "Figure":
     ax = PairwiseDisplay(by_data).plot(_axes(PAIR)).ax_
-    return _with_legend(ax.figure.figure, ax.get_legend())
+    return _make_room_for(ax.figure.figure, ax.get_legend())
 
 
 def _draw_ratio(by_data: dict[str, PairwiseCurve]) -> "Figure":
     ax = RatioDisplay(by_data).plot(_axes(CURVES)).ax_
-    return _with_legend(ax.figure.figure, ax.get_legend())
+    return _make_room_for(ax.figure.figure, ax.get_legend())
 
 
 def _draw_page(pairs: Pairs) -> "Figure":
     display = PairGridDisplay(pairs)
     display.plot(_figure(display.size))
-    _settle(display.figure_)  # a legend outside the axes has no place before
-    return _with_legend(display.figure_, display.legend_)
+    _lay_out(display.figure_)  # before that, a legend outside the axes has no place
+    return _make_room_for(display.figure_, display.legend_)
 
 
-def _ranks(results: "Results") -> Iterator[Drawing]:
+def _rank_drawings(results: Results) -> Iterator[Drawing]:
     if "binomial" in results.families and len(results.competitors) > 2:
         for place, x in results.places("binomial").items():
             yield Drawing("ranks", ("binomial", place), partial(_draw_ranks, results, place, x))
 
 
-def _draw_ranks(results: "Results", place: str, x: float) -> "Figure | None":
+def _draw_ranks(results: Results, place: str, x: float) -> "Figure | None":
     comparison = results.ranks_or_none("binomial", x)
     if comparison is None:
         return None
@@ -201,12 +210,12 @@ def _draw_ranks(results: "Results", place: str, x: float) -> "Figure | None":
     return display.plot(axes).ax_.figure.figure
 
 
-def _dependence(results: "Results") -> Iterator[Drawing]:
+def _dependence_drawings(results: Results) -> Iterator[Drawing]:
     for dataset in results.datasets:
         yield Drawing("dependence", (dataset,), partial(_draw_dependence, results, dataset))
 
 
-def _draw_dependence(results: "Results", dataset: str) -> "Figure | None":
+def _draw_dependence(results: Results, dataset: str) -> "Figure | None":
     Y, label_names = results.labels(dataset)
     if len(label_names) < 2:
         return None
@@ -215,11 +224,11 @@ def _draw_dependence(results: "Results", dataset: str) -> "Figure | None":
 
 
 def _figure(size: tuple[float, float]) -> "Figure":
-    """A figure that pyplot does not know, so no window and nothing to close; its layout settles squares at once."""
+    """A figure that pyplot does not know: no window opens, none has to be closed. Its layout keeps squares square."""
     return require("matplotlib.figure", "plot").Figure(figsize=size, layout="compressed")
 
 
-def _settle(figure: "Figure") -> None:
+def _lay_out(figure: "Figure") -> None:
     """Lay the figure out now, not when it is drawn."""
     engine: Any = figure.get_layout_engine()
     engine.execute(figure)
@@ -228,13 +237,54 @@ def _settle(figure: "Figure") -> None:
 def _axes(size: tuple[float, float], title: str = "") -> "Axes":
     ax = _figure(size).subplots()
     if title:
-        ax.set_title(shortened(title, MOST_CHARACTERS), loc="left", fontsize="medium", parse_math=False)
+        ax.set_title(shorten(title, MAX_CHARACTERS), loc="left", fontsize="medium", parse_math=False)
     return ax
 
 
-def _with_legend(figure: "Figure", legend: "Legend | None") -> "Figure":
+def _make_room_for(figure: "Figure", legend: "Legend | None") -> "Figure":
     """The figure, taller by the height of a legend below its axes."""
     box = None if legend is None else legend.get_window_extent()
     if box is not None and box.y1 <= min(ax.bbox.y0 for ax in figure.axes):
         figure.set_figheight(figure.get_figheight() + box.height / figure.dpi)
     return figure
+
+
+def slug(name: str) -> str:
+    """A name as part of a file name: its letters (of any script), digits and underscores, with hyphens for the rest.
+
+    Examples
+    --------
+    >>> slug("../Bayes, k = 2"), slug("Größe"), slug("???")
+    ('Bayes-k-2', 'Größe', 'unnamed')
+    """
+    letters = unicodedata.normalize("NFC", name)  # else one name, encoded in two ways, would give two files
+    joined = re.sub(r"\W+", "-", letters).strip("-")
+    return joined.encode(errors="ignore")[:MAX_BYTES].decode(errors="ignore").strip("-") or "unnamed"
+
+
+def file_stems(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """File names, without their endings, for keys: tuples of names, all of one length.
+
+    Keys that would share a name, on file systems that ignore case too, have a checksum at its end.
+
+    Examples
+    --------
+    >>> file_stems([("BR", "LP"), ("a b", "c")])
+    {('BR', 'LP'): 'BR--LP', ('a b', 'c'): 'a-b--c'}
+    >>> list(file_stems([("a b",), ("A/B",)]).values())
+    ['a-b--4b3d642be2af', 'A-B--92ecf8ea1943']
+    """
+    stems = {key: SEPARATOR.join(map(slug, key)) for key in keys}
+    shared = Counter(_ignore_case(stem) for stem in stems.values())
+    return {
+        key: stem if shared[_ignore_case(stem)] == 1 else f"{stem}{SEPARATOR}{_checksum(key)}"
+        for key, stem in stems.items()
+    }
+
+
+def _ignore_case(stem: str) -> str:
+    return unicodedata.normalize("NFKD", stem).casefold()
+
+
+def _checksum(key: tuple[str, ...]) -> str:
+    return sha256(ascii(key).encode()).hexdigest()[:12]

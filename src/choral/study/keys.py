@@ -1,4 +1,4 @@
-"""Keys: a table of a plan that knows its place, what was asked of it, and hence what nobody asked for."""
+"""Keys: a table of a plan that knows its place in the file, and which keys were read: all others are mistakes."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ class Keys:
     ----------
     values : dict
     place : str
-        Where it is, for messages; nothing for a table inside another whose place is told already.
+        Where it is, for messages; empty for a table inside another one, which tells its own place.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Keys:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Say where whatever goes wrong here is; once, by the innermost table."""
+        """Put the place of this table before the message of an error; only the innermost table does so."""
         try:
             yield
         except PlanError:
@@ -69,20 +69,21 @@ class Keys:
         """A table inside this one; empty unless it is there."""
         return Keys(self.take(key, dict, {}), f"{self._place}, [{key}]")
 
-    def take_tables(self, key: str) -> list["Keys"]:
+    def take_tables(self, key: str, default: Any = REQUIRED) -> list["Keys"]:
         """A list of tables inside this one."""
         if isinstance(self._values.get(key), dict):
             raise ValueError(f"{key} must be a list of tables: write [[{key}]]")
-        values = self.take(key, list)
+        values = self.take(key, list, default)
         for value in values:
             if not isinstance(value, dict):
                 raise ValueError(f"{key} must be a list of tables, [[{key}]]; got {value!r}")
         return [
-            Keys(value, f"{self._place}, [[{key}]] {_name(number, value)}") for number, value in enumerate(values, 1)
+            Keys(value, f"{self._place}, [[{key}]] {_table_name(number, value)}")
+            for number, value in enumerate(values, 1)
         ]
 
     def finish(self, result: T, known: Iterable[str] = ()) -> T:
-        """The result made of this table, if no key is left that nobody asked for."""
+        """Return the result made of this table, or refuse a key of it that was never taken."""
         for key in self._values:
             if key not in (known := [*known, *self._asked]):
                 raise ValueError(f"unknown key {key!r}{did_you_mean(key, dict.fromkeys(known))}")
@@ -93,6 +94,6 @@ class PlanError(ValueError):
     """A mistake in a plan."""
 
 
-def _name(number: int, values: dict[str, Any]) -> str:
+def _table_name(number: int, values: dict[str, Any]) -> str:
     name = values.get("name")
     return f"{number} ({name!r})" if isinstance(name, str) else str(number)

@@ -1,21 +1,26 @@
 """What a study does, as a value: data sets, learners, the split, seeds, and the losses to look at."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from choral._text import did_you_mean, printable
+from choral._text import printable
+from choral._typing import Features, LabelMatrix
 from choral._validation import check_count, check_matrix, check_vector
 from choral.datasets import Dataset
 from choral.learners.base import is_seed
 from choral.measures.families import FAMILIES, get_family
 from choral.scores import check_threshold
+from choral.study.results import Results
+from choral.study.sections import Section
 from choral.study.splits import Split, check_folds
 
-N_EVEN, EVEN_REACH = 12, 3  # alphas from 1 to so many times the number of labels
+Parameters = Sequence[float] | Literal["even"] | None  # of a family; None is its default grid
+N_EVEN, EVEN_REACH = 12, 3  # twelve alphas, from 1 to 3 times the number of labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +38,8 @@ class StudyData:
     """
 
     name: str
-    source: Dataset | tuple[Any, Any] | Callable[[], Any]
-    folds: Any = None
+    source: Dataset | tuple[Features, LabelMatrix] | Callable[[], Dataset | tuple[Features, LabelMatrix]]
+    folds: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         _check_name("a data set", self.name)
@@ -50,15 +55,15 @@ class StudyData:
         found = found if isinstance(found, Dataset) else _dataset_of_pair(self.name, found)
         if found.X.shape[0] != len(found.Y):
             raise ValueError(f"{self.name} has {found.X.shape[0]} rows of features and {len(found.Y)} of labels.")
-        if self.folds is not None and self.folds.shape[1] != len(found.Y):
-            raise ValueError(f"{self.name} has {len(found.Y)} rows, its folds are given for {self.folds.shape[1]}.")
+        if self.folds is not None and np.shape(self.folds)[1] != len(found.Y):
+            raise ValueError(f"{self.name} has {len(found.Y)} rows, its folds are given for {np.shape(self.folds)[1]}.")
         return found
 
     def _call(self) -> Any:
         try:
             return self.source()  # type: ignore[operator]
         except (OSError, ModuleNotFoundError):
-            raise  # which say what is missing
+            raise  # their own messages say what is missing
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
         except Exception as error:  # a function of the user's, where anything may go wrong
@@ -77,7 +82,7 @@ class StudyLearner:
         Unfitted, of scikit-learn's kind; it is cloned for each cell. Where its ``random_state`` (or that of a part of
         it) is None, the seeds of the study take its place.
     threshold : float, optional
-        Hard labels from ``predict_proba``, 1 from this score on; by default that of the plan.
+        Predict a label where its score of ``predict_proba`` is at least this; by default that of the plan.
     is_baseline : bool
         Whether it is there for comparison only: drawn grey, and never said to win.
     each_loss : bool
@@ -101,6 +106,11 @@ class StudyLearner:
         """Names of the parameters that take the seed of a cell."""
         parameters = self.estimator.get_params(deep=True)
         return sorted(name for name, value in parameters.items() if is_seed(name) and value is None)
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Packages whose version is told with the results: those that the estimator names in ``packages``."""
+        return tuple(getattr(self.estimator, "packages", ()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,28 +137,24 @@ class Plan:
         For hard predictions; see `StudyLearner`.
     time_limit : float, optional
         Seconds that a cell may take.
-    claims : bool
-        Whether to judge the claims of the paper in the end: for studies with its learners, by its names.
-    published : bool
-        Whether to compare with the published losses, where data set and learner bear their names.
-    ours : sequence of str
-        Learners to judge, one by one, against the best of all the others at each parameter.
+    analyses : sequence of callables (results) -> Section
+        What else to find out when all cells have run: each is called with the `Results`, and what it returns is
+        shown with the results. One that has a method ``check`` is asked by ``check(plan)``, before anything runs,
+        whether it can analyse this plan.
     text : str, optional
         The file it was read from.
     """
 
-    datasets: tuple[StudyData, ...]
-    learners: tuple[StudyLearner, ...]
+    datasets: Sequence[StudyData]
+    learners: Sequence[StudyLearner]
     title: str = "Study"
     split: Split = field(default_factory=Split)
-    seeds: tuple[int, ...] = (0,)
-    families: Mapping[str, Any] = field(default_factory=lambda: dict.fromkeys(FAMILIES))
+    seeds: Sequence[int] = (0,)
+    families: Mapping[str, Parameters] = field(default_factory=lambda: dict.fromkeys(FAMILIES))
     predictions: Literal["hard", "soft"] = "hard"
     threshold: float | None = None
     time_limit: float | None = None
-    claims: bool = False
-    published: bool = False
-    ours: tuple[str, ...] = ()
+    analyses: Sequence[Callable[[Results], Section]] = ()
     text: str | None = None
 
     def __post_init__(self) -> None:
@@ -158,10 +164,10 @@ class Plan:
             if not values:
                 raise ValueError(f"{what} must not be empty.")
             object.__setattr__(self, what, values)
-        _check_distinct("datasets", [data.name for data in self.datasets])
-        _check_distinct("learners", [learner.name for learner in self.learners])
+        check_distinct("datasets", [data.name for data in self.datasets])
+        check_distinct("learners", [learner.name for learner in self.learners])
         seeds = tuple(check_count("a seed", seed, least=0) for seed in self.seeds)
-        _check_distinct("seeds", seeds)
+        check_distinct("seeds", seeds)
         object.__setattr__(self, "seeds", seeds)
         if not self.families:
             raise ValueError(f"families must name at least one of {', '.join(FAMILIES)}.")
@@ -177,8 +183,8 @@ class Plan:
             raise ValueError(f"at most one learner may be the baseline; got {', '.join(baselines)}.")
         if len(baselines) == len(self.learners):
             raise ValueError("learners must hold at least one that is not the baseline.")
-        object.__setattr__(self, "ours", tuple(self.ours))
-        self._check_ours()
+        object.__setattr__(self, "analyses", tuple(self.analyses))
+        self._check_analyses()
 
     def _check_thresholds(self) -> None:
         _check_probability(self.threshold)
@@ -202,16 +208,12 @@ class Plan:
             if self.threshold is not None or learner.threshold is not None:
                 raise ValueError(f"{learner.name}: each_loss decides without scores; it does not go with a threshold.")
 
-    def _check_ours(self) -> None:
-        _check_distinct("ours", self.ours)
-        names = [learner.name for learner in self.learners]
-        for name in self.ours:
-            if name not in names:
-                raise ValueError(f"ours: there is no learner {name!r}{did_you_mean(str(name), names)}")
-        if self.baseline in self.ours:
-            raise ValueError(f"ours must not hold the baseline; got {self.baseline}.")
-        if not {*names} - {*self.ours, self.baseline}:
-            raise ValueError("ours must leave at least one other learner, besides the baseline, to compare with.")
+    def _check_analyses(self) -> None:
+        for analysis in self.analyses:
+            if not callable(analysis):
+                raise TypeError(f"an analysis must be a function of the results; got {analysis!r}.")
+            if hasattr(analysis, "check"):
+                analysis.check(self)
 
     @property
     def baseline(self) -> str | None:
@@ -227,33 +229,31 @@ class Plan:
         """The values of k or alpha for a data set with so many labels."""
         values = self.families[family]
         if isinstance(values, str):
-            values = even_alphas(n_labels)
+            return get_family(family).parameters(even_alphas(n_labels), n_labels)
         if values is not None and family == "binomial":
             values = [k for k in values if k <= n_labels] or [n_labels]
         return get_family(family).parameters(values, n_labels)
 
     def notes(self, name: str, n_labels: int) -> list[str]:
         """What is not done on a data set of this name and number of labels, though the plan asks for it."""
-        beyond = [f"{k:g}" for k in self.families.get("binomial") or () if k > n_labels]
-        return (
-            [f"binomial: k = {', '.join(beyond)} is beyond the {n_labels} labels of {name}, left out."]
-            if beyond
-            else []
-        )
+        values = self.families.get("binomial")
+        if values is None or isinstance(values, str) or not (beyond := [f"{k:g}" for k in values if k > n_labels]):
+            return []
+        return [f"binomial: k = {', '.join(beyond)} is beyond the {n_labels} labels of {name}, left out."]
 
     def fold_numbers(self, data: StudyData, Y: np.ndarray) -> np.ndarray:
         """The fold in which each row is tested, of shape (repeats, n_rows)."""
-        return self.split.fold_numbers(Y) if data.folds is None else data.folds
+        return self.split.fold_numbers(Y) if data.folds is None else np.asarray(data.folds)
 
     def n_cells(self) -> int:
         """The number of cells: a data set, a learner, a seed, a repeat and a fold each."""
         runs = sum(len(self.seeds_of(learner)) for learner in self.learners)
         own = self.split.repeats * self.split.folds
-        given = [data.folds for data in self.datasets if data.folds is not None]
+        given = [np.asarray(data.folds) for data in self.datasets if data.folds is not None]
         splits = own * (len(self.datasets) - len(given)) + sum(len(folds) * (int(folds.max()) + 1) for folds in given)
         return runs * splits
 
-    def seeds_of(self, learner: StudyLearner) -> tuple[int, ...]:
+    def seeds_of(self, learner: StudyLearner) -> Sequence[int]:
         """All seeds for a learner with randomness, the first for any other."""
         return self.seeds if learner.seed_parameters else self.seeds[:1]
 
@@ -277,18 +277,19 @@ def _check_name(what: str, name: Any) -> None:
 
 
 def _check_probability(threshold: float | None) -> None:
-    """Refuse a threshold that no probability, or every one, reaches."""
+    """Refuse a threshold that every probability reaches (0 or less), or none does (above 1)."""
     if threshold is not None and not 0 < check_threshold(threshold) <= 1:
         raise ValueError(f"threshold must lie above 0, and be at most 1; got {threshold}.")
 
 
-def _check_distinct(what: str, names: Any) -> None:
+def check_distinct(what: str, names: Sequence[Any]) -> None:
+    """Refuse a name that comes twice."""
     for name in names:
         if list(names).count(name) > 1:
             raise ValueError(f"{what} must be distinct; {printable(str(name))!r} comes twice.")
 
 
-def _check_parameters(family: str, parameters: Any) -> None:
+def _check_parameters(family: str, parameters: Parameters) -> None:
     get_family(family)
     if isinstance(parameters, str) and parameters == "even":
         if family == "binomial":

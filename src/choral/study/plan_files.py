@@ -1,40 +1,46 @@
 """Plans in TOML files: all checked before anything runs; a mistake is told with its place and what is allowed."""
 
+import inspect
 import os
 import sys
 import tomllib
+from collections.abc import Callable, Mapping
 from functools import partial
+from importlib import import_module
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from choral import datasets
+from choral import datasets, learners
 from choral._text import did_you_mean
-from choral.datasets import is_arff
+from choral.datasets import Dataset, is_arff
 from choral.measures.families import FAMILIES
 from choral.study.data_files import SUFFIXES, read_dataset
-from choral.study.importing import check_parameters, import_object, make_estimator
 from choral.study.keys import Keys
 from choral.study.plan import Plan, StudyData, StudyLearner
-from choral.study.published import published_folds
+from choral.study.results import Results
+from choral.study.sections import Section
 from choral.study.splits import Split
 
-READY = ("quick", "paper", "published", "tailored")
+READY: dict[str, Traversable] = {"quick": files("choral.study") / "plans" / "quick.toml"}
 EMBEDDED = "digits-segments"
 
 
-def read_plan(plan: str | os.PathLike[str]) -> Plan:
+def read_plan(plan: str | os.PathLike[str], *, ready: Mapping[str, Traversable] = READY) -> Plan:
     """Read a plan by the name of a ready one or from a TOML file.
 
     Parameters
     ----------
     plan : str or path-like
-        ``"quick"`` (embedded data, a minute), ``"paper"`` (the nine data sets and learners of the paper),
-        ``"published"`` (the same with the quirks of the published protocol), ``"tailored"`` (learners made for these
-        losses beside those of the paper), or the path of a TOML file: see ``docs/study.md``. Paths in it are relative
-        to its folder, from which modules can be imported too.
+        ``"quick"`` (embedded data, a minute), or the path of a TOML file: see ``docs/study.md``. Paths in it are
+        relative to its folder, from which modules can be imported too. For the plans of the paper, see
+        `choral.paper.read_plan`.
+    ready : mapping from name to file, optional
+        Plans that have a name.
 
     Raises
     ------
@@ -47,14 +53,13 @@ def read_plan(plan: str | os.PathLike[str]) -> Plan:
     >>> [data.name for data in plan.datasets], plan.baseline
     (['digits-segments', 'independent', 'dependent'], 'all irrelevant')
     """
-    if str(plan) in READY:
-        path = Path(f"{plan}.toml")
-        text = (files("choral.study") / "plans" / path.name).read_text(encoding="utf-8")
-        return parse_plan(text, path.name, Path())
+    if str(plan) in ready:
+        file = ready[str(plan)]
+        return parse_plan(file.read_text(encoding="utf-8"), file.name, Path())
     path = Path(plan)
     if path.suffix != ".toml":
-        known = f"a plan is one of {', '.join(READY)}, or a file that ends in .toml; got {str(plan)!r}"
-        raise ValueError(f"{known}{did_you_mean(str(plan), READY)}")
+        known = f"a plan is one of {', '.join(ready)}, or a file that ends in .toml; got {str(plan)!r}"
+        raise ValueError(f"{known}{did_you_mean(str(plan), ready)}")
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors put a mark at the beginning
     except OSError as error:
@@ -84,9 +89,7 @@ def parse_plan(text: str, name: str, folder: Path) -> Plan:
             predictions=keys.take("predictions", str, "hard"),
             threshold=keys.take("threshold", float, None),
             time_limit=keys.take("time_limit", float, None),
-            claims=keys.take("claims", bool, False),
-            published=keys.take("published", bool, False),
-            ours=tuple(keys.take("ours", list, [])),
+            analyses=tuple(_read_analysis(one) for one in keys.take_tables("analyses", [])),
             text=keys.finish(text),
         )
 
@@ -94,15 +97,17 @@ def parse_plan(text: str, name: str, folder: Path) -> Plan:
 def _read_data(keys: Keys, folder: Path) -> StudyData:
     with keys.place():
         name = keys.take("name", str)
-        given = [key for key in ("path", "call") if key in keys]
-        if len(given) > 1:
+        if "path" in keys and "call" in keys:
             raise ValueError("path and call exclude each other")
-        source = {"path": _from_file, "call": _from_call}.get(given[0] if given else "", _by_name)(keys, name, folder)
+        if "path" in keys:
+            source = _find_file(keys, folder)
+        else:
+            source = _find_function(keys) if "call" in keys else _find_by_name(name)
         folds = _read_folds(keys, folder)
         return StudyData(name, source, keys.finish(folds))
 
 
-def _by_name(keys: Keys, name: str, folder: Path) -> Any:
+def _find_by_name(name: str) -> Callable[[], Dataset]:
     if name == EMBEDDED:
         return datasets.load_digits_segments
     if name not in datasets.NAMES:
@@ -111,7 +116,7 @@ def _by_name(keys: Keys, name: str, folder: Path) -> Any:
     return partial(datasets.load, name)
 
 
-def _from_file(keys: Keys, name: str, folder: Path) -> Any:
+def _find_file(keys: Keys, folder: Path) -> Callable[[], Dataset]:
     path = folder / keys.take("path", str)
     labels = keys.take("labels", object, None)
     if not (is_arff(path.name) or path.suffix.lower() in SUFFIXES):
@@ -123,7 +128,7 @@ def _from_file(keys: Keys, name: str, folder: Path) -> Any:
     return partial(read_dataset, path, labels)
 
 
-def _from_call(keys: Keys, name: str, folder: Path) -> Any:
+def _find_function(keys: Keys) -> Callable[[], Any]:
     path = keys.take("call", str)
     if ":" not in path and "." not in path and path not in datasets.__all__:
         raise ValueError(f"call: choral.datasets has no {path!r}{did_you_mean(path, datasets.__all__)}")
@@ -137,14 +142,37 @@ def _from_call(keys: Keys, name: str, folder: Path) -> Any:
 
 def _read_folds(keys: Keys, folder: Path) -> Any:
     folds = keys.take("folds", object, None)
+    if isinstance(folds, dict):
+        return _call_folds(Keys(folds), keys.take("name", str))
     if not isinstance(folds, str):
         return folds
-    if folds == "published":
-        return published_folds(keys.take("name", str))
     try:
         return np.loadtxt(folder / folds, dtype=int, ndmin=1)
     except (OSError, ValueError) as error:
         raise ValueError(f"folds: {folder / folds} must hold a whole number for each row: {error}") from error
+
+
+def _call_folds(keys: Keys, dataset: str) -> Any:
+    """The folds that a function has for the name of a data set."""
+    path = keys.take("call", str)
+    function = keys.finish(import_object(path))
+    if not callable(function):
+        raise ValueError(f"folds: {path} must be a function; got {function!r}")
+    return function(dataset)
+
+
+def _read_analysis(keys: Keys) -> Callable[[Results], Section]:
+    """A function with parameters besides the results, or a class whose instances are such functions."""
+    with keys.place():
+        path, parameters = keys.take("call", str), keys.take("parameters", dict, {})
+        found = keys.finish(import_object(path))
+        if not callable(found):
+            raise ValueError(f"call: {path} must be a function of the results, or a class; got {found!r}")
+        if isinstance(found, type):
+            check_parameters(path, found, parameters)
+            return found(**parameters)
+        check_parameters(path, partial(found, None), parameters)
+        return partial(found, **parameters) if parameters else found
 
 
 def _read_learner(keys: Keys) -> StudyLearner:
@@ -199,3 +227,77 @@ def _read_families(keys: Keys) -> dict[str, Any]:
                 raise ValueError(f"{name}: must be {texts} or a list of numbers; got {parameters!r}")
         chosen = {name: None if parameters == "all" else parameters for name, parameters in found.items()}
         return chosen or dict.fromkeys(FAMILIES)
+
+
+def import_object(path: str) -> Any:
+    """The object that ``package.module:name`` means, or ``package.module.name``.
+
+    Examples
+    --------
+    >>> import_object("sklearn.tree:DecisionTreeClassifier").__name__
+    'DecisionTreeClassifier'
+    >>> import_object("math:cosh_")
+    Traceback (most recent call last):
+    ValueError: math has no 'cosh_'; did you mean 'cosh'?
+    """
+    module_name, separator, name = path.partition(":")
+    if not separator:
+        module_name, _, name = path.rpartition(".")
+    if not module_name or not name:
+        raise ValueError(f"expected an import path such as package.module:name; got {path!r}.")
+    try:
+        module = import_module(module_name)
+    except Exception as error:  # importing runs the module, where anything may go wrong
+        raise ValueError(f"{module_name} cannot be imported: {type(error).__name__}: {error}.") from error
+    found: Any = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise ValueError(f"{module_name} has no {part!r}{did_you_mean(part, dir(found))}")
+        found = getattr(found, part)
+    return found
+
+
+def make_estimator(name: str, parameters: dict[str, Any]) -> BaseEstimator:
+    """An unfitted learner by the name of a class of `choral.learners`, or by import path.
+
+    Examples
+    --------
+    >>> make_estimator("RandomKLabelsets", {"k": 2})
+    RandomKLabelsets(k=2)
+    >>> make_estimator("RandomKLabelsets", {"K": 2})
+    Traceback (most recent call last):
+    ValueError: RandomKLabelsets has no parameter 'K'; did you mean 'k'?
+    """
+    kind = getattr(learners, name) if name in learners.__all__ else _import_learner(name)
+    if not callable(kind):
+        raise ValueError(f"{name} must be a class or function that makes a learner; got {kind!r}.")
+    check_parameters(name, kind, parameters)
+    estimator = kind(**parameters)
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        raise ValueError(f"{name} must make a learner of scikit-learn's kind, with fit and get_params.")
+    return estimator
+
+
+def check_parameters(name: str, function: Any, parameters: dict[str, Any]) -> None:
+    """Refuse parameters that a class or function does not have, and calls without those that it must have."""
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):  # some that are written in C have none
+        return
+    known = signature.parameters
+    open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    for parameter in parameters:
+        if parameter not in known and not open_ended:
+            raise ValueError(f"{name} has no parameter {parameter!r}{did_you_mean(parameter, known)}")
+    try:
+        signature.bind(**parameters)
+    except TypeError as error:
+        raise ValueError(f"{name}: {error}.") from error
+
+
+def _import_learner(name: str) -> Any:
+    if ":" not in name and "." not in name:
+        own = [learner for learner in learners.__all__ if learner != "MultiLabelClassifier"]
+        choices = did_you_mean(name, own)
+        raise ValueError(f"{name!r} is no learner of choral, nor an import path such as package.module:Name{choices}")
+    return import_object(name)

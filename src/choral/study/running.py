@@ -1,4 +1,4 @@
-"""run_study: every cell that has no result yet, on as many processes as there are, one file each."""
+"""run_study: run every cell that has no result yet, in parallel, and keep each result in a file of its own."""
 
 import os
 import platform
@@ -15,16 +15,17 @@ import choral
 from choral.evaluation import plain_numbers
 from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
-from choral.study.cells import FORMAT, Cell, PreparedData, Task, load_again, make_task, prepare
-from choral.study.child import Outcome
+from choral.study.cells import FORMAT, Cell, Outcome, PreparedData, Task
 from choral.study.plan import Plan
+from choral.study.preparing import load_again, make_task, prepare
 from choral.study.results import Results
+from choral.study.sections import Section
 from choral.study.store import Store
+from choral.study.tables import TABLES
 from choral.study.worker import close_workers, kill_workers, run_task
 
 Progress = Callable[[int, int, str], None]
 PACKAGES = ("choral", "numpy", "scipy", "scikit-learn", "joblib")
-RIVALS = ("mlrl-boomer",)  # whose version is told where they are
 
 
 def run_study(
@@ -83,23 +84,27 @@ def run_study(
     store.create()
     for one in prepared:
         store.write_labels(one)
-    store.write_study(_describe(plan, prepared))
+    store.write_study(_describe_study(plan, prepared))
     Run(plan, store, prepared, progress).finish(n_jobs)
-    return Results(folder)
+    results = Results(folder)
+    if plan.analyses:
+        results.study["sections"] = [section.to_dict() for section in _analyse(plan, results, progress)]
+        store.write_study(results.study)
+    return results
 
 
 class Run:
-    """A study on its way: which cells are done."""
+    """A study that is running: it keeps results, and counts the cells that are done."""
 
     def __init__(self, plan: Plan, store: Store, prepared: list[PreparedData], progress: Progress):
         self._plan, self._store, self._prepared, self._progress = plan, store, prepared, progress
         self._total = sum(len(data.cells) for data in prepared)
         self._done = 0
-        self._lock = Lock()  # cells that are there already are counted by the thread that looks for the others
+        self._lock = Lock()  # two threads count: one finds cells that are done already, the other gets new results
 
     def finish(self, n_jobs: int | None) -> None:
         """Run the cells that have no result yet."""
-        # threads that each drive a process of their own; on a cluster, its workers do
+        # each thread has a child process of its own; on a cluster, each worker has
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
         outcomes = parallel(delayed(run_task)(task) for task in self._tasks())
         try:
@@ -113,14 +118,14 @@ class Run:
             close_workers()
 
     def _tasks(self) -> Iterator[Task]:
-        """The tasks of one data set after another, whose features are in memory only then."""
+        """The tasks, one data set after another: only one has its features in memory."""
         learners = {learner.name: learner for learner in self._plan.learners}
         started: set[str] = set()
         for data, prepared in zip(self._plan.datasets, self._prepared, strict=True):
             missing = []
             for cell in prepared.cells:
-                if cell.key in started or self._store.has(cell.key):
-                    self._tell(cell)
+                if cell.key in started or self._store.has_cell(cell.key):
+                    self._count_done(cell)
                 else:
                     started.add(cell.key)
                     missing.append(cell)
@@ -130,17 +135,17 @@ class Run:
                     yield make_task(self._plan, learners[cell.learner], dataset, prepared, cell)
 
     def _keep(self, cell: Cell, outcome: Outcome) -> None:
-        self._store.write(cell, outcome)
-        self._store.log(f"{cell}: {_in_words(outcome)}")
-        self._tell(cell)
+        self._store.write_cell(cell, outcome)
+        self._store.log(f"{cell}: {_describe_outcome(outcome)}")
+        self._count_done(cell)
 
-    def _tell(self, cell: Cell) -> None:
+    def _count_done(self, cell: Cell) -> None:
         with self._lock:
             self._done += 1
             self._progress(self._done, self._total, f"{cell.dataset}, {cell.learner}")
 
 
-def _in_words(outcome: Outcome) -> str:
+def _describe_outcome(outcome: Outcome) -> str:
     if outcome.predictions is None:
         return f"failed after {outcome.seconds:.2f} s: {outcome.reason}"
     if outcome.predictions.ndim == 3:
@@ -152,7 +157,27 @@ def _in_words(outcome: Outcome) -> str:
     return f"done in {outcome.seconds:.2f} s, {found}{notes}"
 
 
-def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
+def _analyse(plan: Plan, results: Results, progress: Progress) -> Iterator[Section]:
+    """The sections that the analyses of a plan make of its results."""
+    taken = set(TABLES)
+    for done, analysis in enumerate(plan.analyses):
+        progress(done, len(plan.analyses), "analysing")
+        function = getattr(analysis, "func", analysis)  # of a partial
+        name = getattr(function, "__name__", type(analysis).__name__)
+        try:
+            section = analysis(results)
+        except Exception as error:  # a function of the user's, where anything may go wrong
+            reason = f"{type(error).__name__}: {error}".rstrip(".")
+            raise ValueError(f"the analysis {name} failed, {reason}; all cells are kept.") from error
+        if not isinstance(section, Section):
+            raise TypeError(f"the analysis {name} must return a Section; got {type(section).__name__}.")
+        if twice := taken & set(section.tables):
+            raise ValueError(f"the analysis {name} must not make another table {min(twice)!r}.")
+        taken |= set(section.tables)
+        yield section
+
+
+def _describe_study(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
     """The study in plain values: what `Results` needs to know without data or learners."""
     return {
         "format": FORMAT,
@@ -160,9 +185,6 @@ def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
         "created": datetime.now().isoformat(timespec="seconds"),
         "predictions": plan.predictions,
         "baseline": plan.baseline,
-        "claims": plan.claims,
-        "published": plan.published,
-        "ours": list(plan.ours),
         "each_loss": list(plan.each_loss),
         "families": list(plan.families),
         "learners": {learner.name: " ".join(repr(learner.estimator).split()) for learner in plan.learners},
@@ -179,7 +201,8 @@ def _describe(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
         ],
         "notes": _notes(plan, prepared),
         "plan": plan.text,
-        "versions": _versions(),
+        "sections": [],
+        "versions": _versions(plan),
     }
 
 
@@ -191,14 +214,15 @@ def _notes(plan: Plan, prepared: list[PreparedData]) -> list[str]:
     return notes
 
 
-def _versions() -> dict[str, str]:
+def _versions(plan: Plan) -> dict[str, str]:
+    """Versions of Python, of the packages that choral needs, and of those that a learner names as its own."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = choral.__version__ if package == "choral" else "unknown"
-    for package in RIVALS:
+    for package in (package for learner in plan.learners for package in learner.packages):
         with suppress(PackageNotFoundError):
             found[package] = version(package)
     return found

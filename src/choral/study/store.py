@@ -20,16 +20,15 @@ import numpy as np
 
 from choral._outputs import check_output
 from choral._text import printable
-from choral.study.cells import FORMAT, Cell, PreparedData
-from choral.study.child import Outcome
+from choral.study.cells import FORMAT, Cell, Outcome, PreparedData
 
 STUDY = "study.json"
-ABOUT = (  # what results need to know
+REQUIRED = (  # what results need to know
     *("title", "created", "predictions", "baseline", "families", "learners", "datasets"),
-    *("claims", "published", "notes", "plan", "versions"),
+    *("notes", "plan", "versions"),
 )
-LATER: dict[str, Any] = {"each_loss": [], "ours": []}  # what earlier versions did not write
-OURS = {"cells", "labels", "log.txt"}  # all that is there before study.json is
+DEFAULTS: dict[str, Any] = {"each_loss": [], "sections": []}  # of keys that earlier versions did not write
+FIRST_FILES = {"cells", "labels", "log.txt"}  # those that a study makes before study.json
 DAMAGES = (ValueError, KeyError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
@@ -68,12 +67,12 @@ class Store:
         self.folder = Path(folder)
 
     def check(self) -> None:
-        """Refuse a folder that is somebody else's, before anything is made or read."""
+        """Refuse a folder that holds files, but no study, before anything is made or read."""
         if self.folder.is_dir() and not self._is_study:
             raise FileExistsError(f"{self.folder} cannot be the folder of a study: it holds files, but no study.")
 
     def create(self) -> None:
-        """Make the folder, or take up the study that is in it; what a killed study was writing is removed."""
+        """Make the folder, or take up the study in it; unfinished files of a killed study are removed."""
         self.check()
         try:
             for name in ("cells", "labels"):
@@ -90,22 +89,22 @@ class Store:
     @property
     def _is_study(self) -> bool:
         names = {path.name for path in self.folder.iterdir()}
-        return STUDY in names or all(name in OURS or name.startswith(f".{STUDY}.") for name in names)
+        return STUDY in names or all(name in FIRST_FILES or name.startswith(f".{STUDY}.") for name in names)
 
     def write_study(self, study: dict[str, Any]) -> None:
-        """Keep what the study is."""
+        """Write what the study is."""
         _write(self.folder / STUDY, json.dumps(study, indent=1).encode())
 
     def read_study(self) -> dict[str, Any]:
-        """What the study is."""
+        """Read what the study is."""
         path = self.folder / STUDY
         try:
             study = json.loads(path.read_bytes())
             if study.get("format") != FORMAT:
                 raise ValueError("it was written by another version of choral")
-            if missing := [key for key in ABOUT if key not in study]:
+            if missing := [key for key in REQUIRED if key not in study]:
                 raise ValueError(f"it lacks {', '.join(missing)}")
-            return LATER | study
+            return DEFAULTS | study
         except FileNotFoundError:
             raise FileNotFoundError(f"{self.folder} holds no study: there is no {STUDY} in it.") from None
         except (ValueError, TypeError, AttributeError) as error:
@@ -116,7 +115,7 @@ class Store:
             raise NotADirectoryError(f"{self.folder} is no folder of a study.") from error
 
     def write_labels(self, prepared: PreparedData) -> None:
-        """Keep the true labels of a data set and its split."""
+        """Write the true labels of a data set and its split."""
         names = json.dumps(prepared.label_names).encode()
         _write_arrays(
             self._labels_path(prepared.labels_key),
@@ -127,7 +126,7 @@ class Store:
         )
 
     def read_labels(self, labels_key: str) -> StoredLabels:
-        """The true labels of a data set and its split."""
+        """Read the true labels of a data set and its split."""
         path = self._labels_path(labels_key)
         try:
             arrays = _read_arrays(path)
@@ -139,8 +138,8 @@ class Store:
     def _labels_path(self, labels_key: str) -> Path:
         return self.folder / "labels" / f"{labels_key}.npz"
 
-    def write(self, cell: Cell, outcome: Outcome) -> None:
-        """Keep what came of a cell: its result, or why there is none."""
+    def write_cell(self, cell: Cell, outcome: Outcome) -> None:
+        """Write what came of a cell: its result, or why there is none."""
         if outcome.predictions is None:
             failure = {"reason": outcome.reason, "details": outcome.details, "seconds": outcome.seconds}
             _write(self._failure_path(cell.key), json.dumps(failure).encode())
@@ -160,8 +159,8 @@ class Store:
         )
         self._failure_path(cell.key).unlink(missing_ok=True)
 
-    def read(self, key: str) -> StoredCell | None:
-        """The result of a cell; None if there is none, `DamagedFile` if it is not as it was written."""
+    def read_cell(self, key: str) -> StoredCell | None:
+        """Read the result of a cell; None if there is none, `DamagedFile` if it is not as it was written."""
         path = self._cell_path(key)
         try:
             arrays = _read_arrays(path)
@@ -178,17 +177,17 @@ class Store:
         except DAMAGES as error:
             raise DamagedFile(f"{path} is damaged: {error}.") from error
 
-    def has(self, key: str) -> bool:
+    def has_cell(self, key: str) -> bool:
         """Whether there is a good result of a cell; a damaged one is removed, and noted in the log."""
         try:
-            return self.read(key) is not None
+            return self.read_cell(key) is not None
         except DamagedFile as error:
             self.log(f"damaged, to be run again: {error}")
             self._cell_path(key).unlink(missing_ok=True)
             return False
 
-    def failure(self, key: str) -> dict[str, Any] | None:
-        """Why there is no result of a cell, if it ran."""
+    def read_failure(self, key: str) -> dict[str, Any] | None:
+        """Read why a cell that ran has no result; None if it did not run."""
         try:
             failure = json.loads(self._failure_path(key).read_bytes())
             return {key: failure[key] for key in ("reason", "details", "seconds")}
@@ -198,7 +197,7 @@ class Store:
             return {"reason": "unknown: the note of its failure is damaged", "details": "", "seconds": 0.0}
 
     def log(self, line: str) -> None:
-        """Add a line, with the time."""
+        """Add a line to the log, with the time."""
         with open(self.folder / "log.txt", "a", encoding="utf-8") as file:
             file.write(f"{datetime.now().isoformat(timespec='seconds')} {printable(line)}\n")
 
@@ -210,41 +209,41 @@ class Store:
 
 
 def _write_arrays(path: Path, **arrays: np.ndarray) -> None:
-    temporary = _beside(path)
+    temporary = _temporary_path(path)
     with open(temporary, "wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     os.replace(temporary, path)
 
 
 def _write(path: Path, content: bytes) -> None:
-    temporary = _beside(path)
+    temporary = _temporary_path(path)
     temporary.write_bytes(content)
     os.replace(temporary, path)
 
 
-def _beside(path: Path) -> Path:
+def _temporary_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 def _is_left_over(name: str) -> bool:
-    """Whether the process that was writing a temporary file is gone; that is not known on Windows."""
+    """Whether the process that was writing a temporary file has ended; on Windows that is not known."""
     *_, pid, _ = name.split(".")
     if os.name == "nt" or not pid.isdigit():
         return False
     try:
-        os.kill(int(pid), 0)  # no signal, only the question
+        os.kill(int(pid), 0)  # signal 0 only asks whether the process is there
     except ProcessLookupError:
         return True
-    except PermissionError:  # it runs, and is somebody else's
+    except PermissionError:  # it runs as another user
         return False
     return int(pid) == os.getpid()
 
 
 def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     """All arrays of a file, checksums compared: an NPZ file checks an array only when it is read to its end."""
-    content = io.BytesIO(path.read_bytes())  # what goes wrong here says nothing about the file, which may be good
+    content = io.BytesIO(path.read_bytes())  # not tried: a file that cannot be opened is not damaged
     try:
         with np.load(content, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except OSError as error:  # a place beyond the end of what is there
+    except OSError as error:  # the file ends before a place that it refers to
         raise ValueError(str(error)) from error

@@ -3,25 +3,21 @@
 import csv
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from choral._optional import require
 from choral._outputs import replacing
+from choral._validation import ROUNDING
 from choral.curves import LossCurve
-from choral.measures.base import ROUNDING
-from choral.measures.families import get_family
 from choral.stats import rank_losses
-from choral.study.yardstick import compare_with_best
+from choral.study.comparisons import Comparisons
 
-if TYPE_CHECKING:
-    from choral.study.results import Results
-
-PLACES = {"Hamming": 0.0, "middle": 0.5, "subset 0/1": 1.0}  # on the axis of a family
+Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -39,8 +35,12 @@ class Table:
     LP,0.5
     """
 
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "rows", tuple(map(tuple, self.rows)))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -66,14 +66,14 @@ class Table:
         return require("pandas", "tables").DataFrame(list(self.rows), columns=list(self.columns))
 
 
-def losses(results: "Results") -> Table:
+def make_tables(results: Comparisons) -> dict[str, Table]:
+    """All tables of a study by name: what a row of each one is, the functions below say."""
+    return {name: Table(columns, list(rows(results))) for name, (columns, rows) in TABLES.items()}
+
+
+def _loss_rows(results: Comparisons) -> Iterator[Row]:
     """A row for each data set, family, learner and parameter: the loss, its interval, its rank among the learners."""
-    columns = "dataset", "family", "learner", "parameter", "loss", "lower", "upper", "rank"
-    return Table(columns, tuple(_loss_rows(results)))
-
-
-def _loss_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
-    for dataset, family in _places(results):
+    for dataset, family in _curve_sets(results):
         curves, bands = results.curves(dataset, family), results.bands(dataset, family)
         ranks = _ranks(results, dataset, family)
         for learner, curve in curves.items():
@@ -85,14 +85,9 @@ def _loss_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
                 yield dataset, family, learner, *numbers, rank
 
 
-def wins(results: "Results") -> Table:
+def _win_rows(results: Comparisons) -> Iterator[Row]:
     """A row for each data set, family and stretch of parameters with one winner; of equal learners, all are named."""
-    columns = "dataset", "family", "first_parameter", "last_parameter", "winner"
-    return Table(columns, tuple(_win_rows(results)))
-
-
-def _win_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
-    for dataset, family in _places(results):
+    for dataset, family in _curve_sets(results):
         winners = winners_along(results, dataset, family)
         parameters = results.parameters(dataset, family).tolist()
         start = 0
@@ -102,9 +97,9 @@ def _win_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
                 start = index
 
 
-def winners_along(results: "Results", dataset: str, family: str) -> list[tuple[str, ...]]:
+def winners_along(results: Comparisons, dataset: str, family: str) -> list[tuple[str, ...]]:
     """The learners with the least loss at each parameter; all of those that are equal, but for rounding."""
-    curves = results.rivals(dataset, family)
+    curves = results.competitor_curves(dataset, family)
     if not curves:
         return []
     matrix = np.array([curve.losses for curve in curves.values()])
@@ -112,13 +107,9 @@ def winners_along(results: "Results", dataset: str, family: str) -> list[tuple[s
     return [tuple(name for name, is_best in zip(curves, column, strict=True) if is_best) for column in best.T]
 
 
-def slopes(results: "Results") -> Table:
+def _slope_rows(results: Comparisons) -> Iterator[Row]:
     """A row for each data set, family and learner: slope and area of its curve; empty where it lacks an end."""
-    return Table(("dataset", "family", "learner", "slope", "area"), tuple(_slope_rows(results)))
-
-
-def _slope_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
-    for dataset, family in _places(results):
+    for dataset, family in _curve_sets(results):
         for learner, curve in results.curves(dataset, family).items():
             yield dataset, family, learner, *slope_and_area(curve)
 
@@ -141,13 +132,8 @@ def slope_and_area(curve: LossCurve) -> tuple[float | None, float | None]:
     return slope, area
 
 
-def crossings(results: "Results") -> Table:
+def _crossing_rows(results: Comparisons) -> Iterator[Row]:
     """A row for each data set, family, pair of learners and place where the better one changes."""
-    columns = "dataset", "family", "first", "second", "parameter", "better_before", "better_after"
-    return Table(columns, tuple(_crossing_rows(results)))
-
-
-def _crossing_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
     for family in results.families:
         for first, second in combinations(results.competitors, 2):
             for dataset, pair in results.pairs(first, second, family).items():
@@ -157,13 +143,8 @@ def _crossing_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
                     yield dataset, family, first, second, parameter, *order
 
 
-def ranks(results: "Results") -> Table:
+def _rank_rows(results: Comparisons) -> Iterator[Row]:
     """A row for each family, place on the axis and learner: the mean rank over data sets, and whether ranks differ."""
-    columns = "family", "place", "learner", "mean_rank", "n_datasets", "friedman_pvalue", "critical_difference"
-    return Table(columns, tuple(_rank_rows(results)))
-
-
-def _rank_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
     for family in results.families:
         for place, x in results.places(family).items():
             comparison = results.ranks_or_none(family, x)
@@ -174,62 +155,44 @@ def _rank_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
                 yield family, place, learner, rank, *shared
 
 
-def differences(results: "Results") -> Table:
+def _difference_rows(results: Comparisons) -> Iterator[Row]:
     """A row for each data set, family, pair of learners and parameter: how far apart they are, and how surely."""
-    columns = "dataset", "family", "first", "second", "parameter", "difference", "lower", "upper", "pvalue"
-    return Table(columns, tuple(_difference_rows(results)))
-
-
-def _difference_rows(results: "Results") -> Iterator[tuple[Any, ...]]:
-    for dataset, family in _places(results):
+    for dataset, family in _curve_sets(results):
         parameters = results.parameters(dataset, family)
         for (first, second), difference in results.differences(dataset, family).items():
             for numbers in zip(*(column.tolist() for column in (parameters, *difference)), strict=True):
                 yield dataset, family, first, second, *numbers
 
 
-def yardstick(results: "Results") -> Table:
-    """A row for each data set, family and learner of ours: how it does beside the best of the others at each parameter.
-
-    See `choral.study.yardstick`; no rows where no learner is ours.
-    """
-    fields = (
-        *("dataset", "family", "learner", "n_points", "n_better", "n_tied", "share_at_or_below"),
-        *("n_surely_better", "n_surely_worse", "worst", "where", "rival", "worst_low", "worst_high"),
-        *("area_gain", "area_low", "area_high"),
-    )
-    rows = (
-        (*(getattr(found, name) for name in fields), ", ".join(found.best_others))
-        for found in compare_with_best(results)
-    )
-    return Table((*fields, "best_others"), tuple(rows))
-
-
-def _places(results: "Results") -> Iterator[tuple[str, str]]:
+def _curve_sets(results: Comparisons) -> Iterator[tuple[str, str]]:
     for dataset in results.datasets:
         for family in results.families:
             yield dataset, family
 
 
-def _ranks(results: "Results", dataset: str, family: str) -> dict[str, list[float]]:
+def _ranks(results: Comparisons, dataset: str, family: str) -> dict[str, list[float]]:
     """The rank of each competitor at each parameter; equal losses, but for rounding, share theirs."""
-    curves = results.rivals(dataset, family)
+    curves = results.competitor_curves(dataset, family)
     if not curves:
         return {}
     ranks = rank_losses(np.array([curve.losses for curve in curves.values()]).T)
     return dict(zip(curves, ranks.T.tolist(), strict=True))
 
 
-def place_in_words(family: str, place: str) -> str:
-    """A place on the axis as a loss.
-
-    Examples
-    --------
-    >>> place_in_words("binomial", "middle"), place_in_words("polynomial", "subset 0/1")
-    ('the binomial loss halfway between the ends', 'the polynomial loss at alpha = 1000')
-    """
-    if place == "Hamming":
-        return "Hamming loss"
-    if place == "middle":
-        return f"the {family} loss halfway between the ends"
-    return "subset 0/1 loss" if family == "binomial" else f"the polynomial loss at {get_family(family).symbol} = 1000"
+TABLES: dict[str, tuple[tuple[str, ...], Callable[[Comparisons], Iterator[Row]]]] = {
+    "losses": (("dataset", "family", "learner", "parameter", "loss", "lower", "upper", "rank"), _loss_rows),
+    "wins": (("dataset", "family", "first_parameter", "last_parameter", "winner"), _win_rows),
+    "slopes": (("dataset", "family", "learner", "slope", "area"), _slope_rows),
+    "crossings": (
+        ("dataset", "family", "first", "second", "parameter", "better_before", "better_after"),
+        _crossing_rows,
+    ),
+    "differences": (
+        ("dataset", "family", "first", "second", "parameter", "difference", "lower", "upper", "pvalue"),
+        _difference_rows,
+    ),
+    "ranks": (
+        ("family", "place", "learner", "mean_rank", "n_datasets", "friedman_pvalue", "critical_difference"),
+        _rank_rows,
+    ),
+}

@@ -1,4 +1,4 @@
-"""The near end of a child process: hands it tasks, waits no longer than allowed, replaces it when it is gone."""
+"""The parent's side of a child process: sends tasks, waits until the time limit, replaces a process that died."""
 
 import os
 import pickle
@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from joblib.externals.loky.backend import reduction  # cloudpickle, wherever this joblib has it
 
-from choral.study.cells import Cell, Task
-from choral.study.child import Outcome
+from choral.study.cells import Cell, Outcome, Task
 
 COMMAND = "from choral.study.child import main; main()"
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -28,7 +27,7 @@ class Worker:
 
     def run(self, task: Task) -> Outcome:
         """Run a cell in the child; one that dies or takes too long is an outcome too."""
-        process, start = self._started(), time.perf_counter()
+        process, start = self._get_process(), time.perf_counter()
         known = task.data_key == self._data_key
         timer = _Timer(process, task.time_limit)
         try:
@@ -38,13 +37,13 @@ class Worker:
                 outcome = pickle.load(process.stdout)  # type: ignore[arg-type]
             if timer.is_over:  # it fired just as the outcome came: the child is dead or dying
                 self.close()
-            if isinstance(outcome, str):  # why it could not even begin: what is left of the task would be in the way
+            if isinstance(outcome, str):  # why it could not read the task, the rest of which is still on its way
                 self.close()
                 return Outcome(reason=outcome)
             return outcome
         except (EOFError, OSError, pickle.UnpicklingError):
             status = self.close()
-            reason = f"the process that ran it died: {_describe(status)}"
+            reason = f"the process that ran it died: {_describe_status(status)}"
             if timer.is_over:
                 reason = f"ran past the time limit of {task.time_limit:g} seconds"
             return Outcome(reason=reason, seconds=time.perf_counter() - start)
@@ -53,39 +52,41 @@ class Worker:
             raise
 
     def kill(self) -> None:
-        """End the child; the thread that waits for it learns of it."""
+        """End the child; the thread that waits for its outcome then goes on."""
         if self._process is not None:
             _kill(self._process)
 
     def close(self) -> int | None:
-        """End the child, whatever it does, and forget it; its exit status."""
+        """End the child and forget it; returns its exit status."""
         process, self._process, self._data_key = self._process, None, ""
         _running.discard(self)
         if process is None:
             return None
         with suppress(subprocess.TimeoutExpired):
-            process.wait(0.2)  # one that ends by itself tells more than one that we kill
+            process.wait(0.2)  # its own exit status tells more than that of a kill
         _kill(process)
         with suppress(OSError):  # what it did not read is lost
             process.stdin.close()  # type: ignore[union-attr]
         process.stdout.close()  # type: ignore[union-attr]
         return process.wait()
 
-    def _started(self) -> subprocess.Popen:
+    def _get_process(self) -> subprocess.Popen:
         if self._process is not None and self._process.poll() is not None:
-            self.close()  # it ended by itself, having had nothing to do
+            self.close()  # it ended itself, after a long time without tasks
         if self._process is None:
             self._process = _start()
-            _running.add(self)  # before it is ready: whoever ends the study must find it
+            _running.add(self)  # before it is ready: whoever stops the study must find it
             self._await_ready(self._process)
         return self._process
 
     def _await_ready(self, process: subprocess.Popen) -> None:
-        """Importing takes a second, which is nobody's fault: no time limit counts it."""
+        """Wait until the child has imported all it needs, which does not count towards the time limit."""
         try:
             pickle.load(process.stdout)  # type: ignore[arg-type]
         except EOFError:
-            raise RuntimeError(f"a child process of the study did not start: {_describe(self.close())}.") from None
+            raise RuntimeError(
+                f"a child process of the study did not start: {_describe_status(self.close())}."
+            ) from None
         except BaseException:
             self.close()
             raise
@@ -116,12 +117,12 @@ class _Timer:
 def _start() -> subprocess.Popen:
     path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", COMMAND],  # a random.py in the working folder is nobody's module
+        [sys.executable, "-P", "-c", COMMAND],  # -P: a random.py in the working folder is not imported
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": path},
-        start_new_session=True,  # Ctrl-C is for us: we end the child
+        start_new_session=True,  # Ctrl-C reaches this process alone, which ends the child
     )
 
 
@@ -138,7 +139,7 @@ def _send(process: subprocess.Popen, task: Task) -> None:
     process.stdin.flush()  # type: ignore[union-attr]
 
 
-def _describe(status: int | None) -> str:
+def _describe_status(status: int | None) -> str:
     if status is not None and status < 0:
         name = signal.Signals(-status).name
         return f"{name}, perhaps for lack of memory" if -status == signal.SIGKILL else name

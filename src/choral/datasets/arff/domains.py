@@ -1,40 +1,40 @@
-"""What the values of an attribute may be, and the number that stands for each of them."""
+"""Domains: which values an attribute may have, and the number that stands for each of them."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from choral.datasets.arff.quoting import shown, unquoted
+from choral.datasets.arff.quoting import short_repr, unquote
 
 RELEVANCE = {"0": 0.0, "1": 1.0, "false": 0.0, "true": 1.0, "no": 0.0, "yes": 1.0}
 
 
 class Domain:
-    """What the values of an attribute may be.
+    """The values that an attribute may have.
 
     Attributes
     ----------
     expected : str
         The values in words, for messages.
     omitted : float
-        The number that stands for an entry that a sparse row leaves out.
+        The number of an entry that a sparse row leaves out.
     """
 
     expected: str
     omitted: float = 0.0
 
     def number(self, cell: str) -> float:
-        """The number for one cell as it stands in the file; nan where the value is missing."""
+        """The number for one cell of the file; nan if the value is missing."""
         raise NotImplementedError
 
-    def column(self, cells: list[str]) -> np.ndarray:
-        """The numbers for many cells: each different one is looked at once."""
-        numbers = {cell: self.number(cell) for cell in set(cells)}
-        return np.fromiter(map(numbers.__getitem__, cells), float, count=len(cells))
+    def numbers(self, cells: list[str]) -> np.ndarray:
+        """The numbers for many cells; equal cells are read once."""
+        known = {cell: self.number(cell) for cell in set(cells)}
+        return np.fromiter(map(known.__getitem__, cells), float, count=len(cells))
 
-    def refuse(self, cell: str) -> ValueError:
-        return ValueError(f"expected {self.expected}; got {shown(cell.strip())}.")
+    def error_for(self, cell: str) -> ValueError:
+        return ValueError(f"expected {self.expected}; got {short_repr(cell.strip())}.")
 
 
 @dataclass(frozen=True)
@@ -57,23 +57,23 @@ class Numeric(Domain):
             return np.nan
         try:
             if "_" not in cell:  # Python would take 1_000
-                return float(unquoted(cell))
+                return float(unquote(cell))
         except ValueError:
             pass
-        raise self.refuse(cell)
+        raise self.error_for(cell)
 
-    def column(self, cells: list[str]) -> np.ndarray:
+    def numbers(self, cells: list[str]) -> np.ndarray:
         try:
             if "_" not in "".join(cells):
                 return np.fromiter(map(float, cells), float, count=len(cells))
-        except ValueError:  # rare: missing or quoted values, or a cell to complain about
+        except ValueError:  # rare: missing, quoted or wrong values
             pass
-        return super().column(cells)
+        return super().numbers(cells)
 
 
 @dataclass(frozen=True)
 class Nominal(Domain):
-    """One of the values listed; the number is its place in the list.
+    """One of the values listed; its number is its index in the list.
 
     Examples
     --------
@@ -87,8 +87,8 @@ class Nominal(Domain):
     values: tuple[str, ...]
 
     @cached_property
-    def places(self) -> dict[str, float]:
-        return {value: float(place) for place, value in enumerate(self.values)}
+    def indices(self) -> dict[str, float]:
+        return {value: float(index) for index, value in enumerate(self.values)}
 
     @property
     def expected(self) -> str:  # type: ignore[override]
@@ -97,10 +97,10 @@ class Nominal(Domain):
     def number(self, cell: str) -> float:
         if cell.strip() == "?":
             return np.nan
-        place = self.places.get(unquoted(cell))
-        if place is None:
-            raise self.refuse(cell)
-        return place
+        index = self.indices.get(unquote(cell))
+        if index is None:
+            raise self.error_for(cell)
+        return index
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,11 @@ class Label(Domain):
 
     Examples
     --------
-    >>> Label.of(Nominal(("yes", "no"))).number("yes")
+    >>> Label.from_domain(Nominal(("yes", "no"))).number("yes")
     1.0
-    >>> Label.of(Nominal(("1", "0"))).omitted  # a sparse row leaves out the first value listed
+    >>> Label.from_domain(Nominal(("1", "0"))).omitted  # a sparse row leaves out the first value listed
     1.0
-    >>> Label.of(Nominal(("1", "0"))).number("?")
+    >>> Label.from_domain(Nominal(("1", "0"))).number("?")
     Traceback (most recent call last):
     ValueError: expected '1' or '0'; got '?'.
     """
@@ -122,8 +122,8 @@ class Label(Domain):
     omitted: float = 0.0
 
     @classmethod
-    def of(cls, domain: Domain) -> "Label":
-        """The label that an attribute is, if it can be one."""
+    def from_domain(cls, domain: Domain) -> "Label":
+        """Read a domain as that of a label, or refuse it."""
         if isinstance(domain, Numeric):
             return cls({"0": 0.0, "1": 1.0})
         values = domain.values if isinstance(domain, Nominal) else ()
@@ -138,15 +138,15 @@ class Label(Domain):
         return one_of(tuple(self.relevance))
 
     def number(self, cell: str) -> float:
-        relevance = self.relevance.get(unquoted(cell))
+        relevance = self.relevance.get(unquote(cell))
         if relevance is None:
-            raise self.refuse(cell)
+            raise self.error_for(cell)
         return relevance
 
 
 @dataclass(frozen=True)
 class Unread(Domain):
-    """Text, a date or a table: of no use as a number, and left out."""
+    """A text, a date or a table: not read, since no number stands for it."""
 
     expected: str
 
@@ -155,7 +155,7 @@ class Unread(Domain):
 
 
 def one_of(values: tuple[str, ...], limit: int = 5) -> str:
-    """The values in words.
+    """Name the values in words.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def one_of(values: tuple[str, ...], limit: int = 5) -> str:
     >>> one_of(tuple("abcdefgh"))
     "one of 'a', 'b', 'c', 'd', 'e' and 3 more"
     """
-    names = [shown(value) for value in values]
+    names = [short_repr(value) for value in values]
     if len(names) > limit:
         return f"one of {', '.join(names[:limit])} and {len(names) - limit} more"
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

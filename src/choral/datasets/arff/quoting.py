@@ -5,7 +5,7 @@ import re
 QUOTES = ("'", '"')
 QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
 # An entry of a sparse row has an index first. A quote opens a value only at its beginning: don't is a word.
-# What is matched is never given back (*+): a file must not be able to make the search long.
+# Quantifiers are possessive (*+): without backtracking, no file can make the search slow.
 CELL = re.compile(rf"""(\s*+(?:[0-9]++\s++)?+(?:{QUOTED}|[^,'"\s][^,]*+|)\s*+)(,|$)""")
 COMMENT = re.compile(rf"{QUOTED}|(\s%)")
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -17,7 +17,7 @@ def has_quotes(text: str) -> bool:
 
 
 def split_cells(text: str) -> list[str]:
-    """Split at the commas that are not between quotes; the quotes stay.
+    """Split a text at the commas outside of quotes; the quotes stay.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def split_cells(text: str) -> list[str]:
     while separator:
         match = CELL.match(text, position)
         if match is None:
-            rest = shown(text[position:])
+            rest = short_repr(text[position:])
             raise ValueError(f"expected a comma after each value and an end to each quote; got {rest}.")
         cell, separator = match.groups()
         cells.append(cell)
@@ -41,29 +41,29 @@ def split_cells(text: str) -> list[str]:
     return cells
 
 
-def unquoted(cell: str) -> str:
-    r"""The value that a cell stands for.
+def unquote(cell: str) -> str:
+    r"""The value of a cell, without quotes and escapes.
 
     Examples
     --------
-    >>> print(unquoted(r" 'Swainson\'s Thrush' "), unquoted(" don't "), unquoted(r'"a \"b\""'))
+    >>> print(unquote(r" 'Swainson\'s Thrush' "), unquote(" don't "), unquote(r'"a \"b\""'))
     Swainson's Thrush don't a "b"
     """
     text = cell.strip()
-    return ESCAPE.sub(_unescaped, text[1:-1]) if text[:1] in QUOTES else text
+    return ESCAPE.sub(_unescape, text[1:-1]) if text[:1] in QUOTES else text
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     code = match[1]
     return chr(int(code[1:], 16)) if len(code) > 1 else CONTROL.get(code, code)
 
 
-def without_comment(line: str) -> str:
-    """A line up to a percent sign that begins a word, unless it is quoted.
+def strip_comment(line: str) -> str:
+    """A line without its comment, which begins with a percent sign at the start of a word outside of quotes.
 
     Examples
     --------
-    >>> without_comment("1, ' %', 50% % half of it")
+    >>> strip_comment("1, ' %', 50% % half of it")
     "1, ' %', 50%"
     """
     if "%" not in line:
@@ -74,12 +74,12 @@ def without_comment(line: str) -> str:
     return line[:begin].rstrip()
 
 
-def shown(text: str, limit: int = 40) -> str:
-    """A piece of a file in quotes, shortened.
+def short_repr(text: str, limit: int = 40) -> str:
+    """A text in quotes, shortened: how messages show a piece of a file.
 
     Examples
     --------
-    >>> shown("rather long", limit=6)
+    >>> short_repr("rather long", limit=6)
     "'rather...'"
     """
     return repr(text if len(text) <= limit else f"{text[:limit]}...")

@@ -3,20 +3,26 @@
 import os
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from choral.datasets.arff.columns import Columns, choose_columns, ignored_indices
-from choral.datasets.arff.digit_rows import digit_entries
+from choral.datasets.arff.attributes import (
+    Attributes,
+    LabelChoice,
+    choose_attributes,
+    find_ignored,
+    find_labels,
+    stem,
+)
+from choral.datasets.arff.dense_rows import read_dense
 from choral.datasets.arff.domains import Nominal
-from choral.datasets.arff.features import spread
 from choral.datasets.arff.header import read_header
-from choral.datasets.arff.labels import Labels, label_indices, stem
-from choral.datasets.arff.quoting import without_comment
-from choral.datasets.arff.rows import dense_values
-from choral.datasets.arff.sparse_rows import sparse_entries, split_sparse
+from choral.datasets.arff.quoting import strip_comment
+from choral.datasets.arff.sparse_rows import read_digits, read_sparse, split_entries
 from choral.datasets.dataset import Dataset
 from choral.datasets.unpacking import read_unpacked
 
@@ -25,7 +31,7 @@ BRACE = re.compile(rb"\s*+\{")
 
 
 def is_arff(name: str) -> bool:
-    """Whether a name is that of an ARFF file, be it packed.
+    """Whether a file has the name of an ARFF file, packed or not.
 
     Examples
     --------
@@ -35,32 +41,33 @@ def is_arff(name: str) -> bool:
     return re.search(r"\.arff(\.\w+)?$", name, re.IGNORECASE) is not None
 
 
-def read_arff(path: str | os.PathLike[str], labels: Labels = None, *, ignore: Sequence[str] = ()) -> Dataset:
+def read_arff(path: str | os.PathLike[str], labels: LabelChoice = None, *, ignore: Sequence[str] = ()) -> Dataset:
     r"""Read a multi-label data set in the ARFF forms of MEKA and Mulan.
 
     Parameters
     ----------
     path : path-like
-        Dense or sparse, UTF-8; may be packed by gzip, bzip2 or xz, whatever its name is.
+        The file, dense or sparse, in UTF-8. It may be packed by gzip, bzip2 or xz, whatever its name is.
     labels : int, path-like or sequence of str, optional
         Which attributes are labels. An int k counts them as MEKA's ``-C`` does: the first k attributes, or the last -k
-        where it is negative; a path leads to a label file of Mulan in XML; otherwise these are their names, in the
-        order wanted. By default what the file says with ``-C`` in its ``@relation`` line, else an XML file beside it
-        with the same name up to the suffix.
+        if it is negative. A string or path leads to a label file of Mulan in XML. A sequence holds the names of the
+        labels, in the order wanted. By default, ``-C`` in the file's ``@relation`` line says it, else an XML file in
+        the same folder with the same name up to the suffix.
     ignore : sequence of str, default=()
         Attributes to leave out, such as an identifier.
 
     Returns
     -------
     dataset : Dataset
-        Features as floats: of a nominal attribute with two values the place of the value in the order listed, 0 or 1,
-        with more values a column ``attribute=value`` for each, 1 where it applies; nan where a value is missing.
-        ``X`` is a CSR array where the rows are sparse. ``name`` is that of the file up to its suffix.
+        Features are floats, nan where a value is missing. A nominal attribute with two values is one column, 0 for the
+        value listed first and 1 for the other. One with more values has a column ``attribute=value`` for each, 1
+        where the attribute has the value. ``X`` is a CSR array if the rows are sparse. ``name`` is that of the file up
+        to its suffix.
 
     Raises
     ------
     ValueError
-        In one line that names the file and the line, what was expected and what came.
+        If the file is wrong; the message names the file, the line, what was expected and what came.
 
     Examples
     --------
@@ -91,38 +98,38 @@ def read_arff(path: str | os.PathLike[str], labels: Labels = None, *, ignore: Se
     return parse_arff(read_unpacked(path), path, labels, ignore)
 
 
-def parse_arff(content: bytes, path: Path, labels: Labels, ignore: Sequence[str]) -> Dataset:
-    """Read what a file holds; see ``read_arff``."""
+def parse_arff(content: bytes, path: Path, labels: LabelChoice, ignore: Sequence[str]) -> Dataset:
+    """Read the content of a file; see ``read_arff``."""
     if b"\n" not in content:
-        content = content.replace(b"\r", b"\n")  # lines of an old Macintosh
+        content = content.replace(b"\r", b"\n")  # line ends of an old Macintosh
     end = DATA.search(content)
     start = len(content) if end is None else end.end()
     try:
-        header = read_header(_text(content[:start]))
+        header = read_header(_decode(content[:start]))
     except ValueError as error:
         raise ValueError(f"{path}, {error}") from None
-    chosen = label_indices(path, header, labels)
-    ignored = ignored_indices(path, header, chosen, ignore)
+    label_indices = find_labels(path, header, labels)
+    ignored = find_ignored(path, header, label_indices, ignore)
     try:
-        columns = choose_columns(header, chosen, ignored)
-        X, Y = _matrices(content, start, header.data_line, columns)
+        attributes = choose_attributes(header, label_indices, ignored)
+        X, Y = _read_rows(content, start, header.data_line, attributes)
     except ValueError as error:
         raise ValueError(f"{path}, {error}") from None
-    X, feature_names = spread(X, columns)
-    is_nominal = np.array([isinstance(kind, Nominal) for kind in columns.kinds])
-    n_nominal = int(is_nominal[columns.kind_of[columns.features]].sum())
+    X, feature_names = _expand_nominal(X, attributes)
+    is_nominal = np.array([isinstance(domain, Nominal) for domain in attributes.domains])
+    n_nominal = int(is_nominal[attributes.domain_indices[attributes.features]].sum())
     return Dataset(
         X,
         Y,
-        tuple(columns.names[index] for index in chosen),
+        tuple(attributes.names[index] for index in label_indices),
         stem(path),
         feature_names=tuple(feature_names),
         n_nominal=n_nominal,
-        n_numeric=columns.features.size - n_nominal,
+        n_numeric=attributes.features.size - n_nominal,
     )
 
 
-def _text(content: bytes, first_line: int = 1) -> str:
+def _decode(content: bytes, first_line: int = 1) -> str:
     try:
         return content.decode("utf-8-sig" if first_line == 1 else "utf-8")
     except UnicodeDecodeError as error:
@@ -130,19 +137,49 @@ def _text(content: bytes, first_line: int = 1) -> str:
         raise ValueError(f"line {line}: expected UTF-8; got the byte {error.object[error.start]:#04x}.") from None
 
 
-def _matrices(content: bytes, start: int, data_line: int, columns: Columns) -> tuple[Any, np.ndarray]:
-    """Features, not yet spread, and labels."""
-    entries = digit_entries(content, start, columns) if BRACE.match(content, start) else None
+def _read_rows(content: bytes, start: int, data_line: int, attributes: Attributes) -> tuple[Any, np.ndarray]:
+    """Features, a column for each attribute, and labels."""
+    entries = read_digits(content, start, attributes) if BRACE.match(content, start) else None
     if entries is not None:
-        return split_sparse(entries, columns)
+        return split_entries(entries, attributes)
     rows, lines = [], []
-    for number, line in enumerate(_text(content[start:], data_line).split("\n"), start=data_line):
-        if row := without_comment(line.strip()):
+    for number, line in enumerate(_decode(content[start:], data_line).split("\n"), start=data_line):
+        if row := strip_comment(line.strip()):
             rows.append(row)
             lines.append(number)
     if not rows:
         raise ValueError(f"line {data_line}: expected rows after @data; there are none.")
     if rows[0].startswith("{"):
-        return split_sparse(sparse_entries(rows, lines, columns), columns)
-    values = dense_values(rows, lines, columns)
-    return values[:, columns.features], values[:, columns.labels].astype(np.uint8)
+        return split_entries(read_sparse(rows, lines, attributes), attributes)
+    values = read_dense(rows, lines, attributes)
+    return values[:, attributes.features], values[:, attributes.labels].astype(np.uint8)
+
+
+def _expand_nominal(X: Any, attributes: Attributes) -> tuple[Any, list[str]]:
+    """Replace each nominal attribute with more than two values by a column for each value; name all columns.
+
+    Parameters
+    ----------
+    X : ndarray or CSR array of shape (n_rows, n_features)
+        For a nominal attribute, indices of the values listed.
+    attributes : Attributes
+    """
+    names = [attributes.names[index] for index in attributes.features.tolist()]
+    has_many_values = [isinstance(domain, Nominal) and len(domain.values) > 2 for domain in attributes.domains]
+    nominal = np.flatnonzero(np.array(has_many_values)[attributes.domain_indices[attributes.features]]).tolist()
+    if not nominal:
+        return X, names
+    by_column = X.tocsc() if sparse.issparse(X) else X
+    pieces, expanded_names = [by_column[:, : nominal[0]]], names[: nominal[0]]
+    for position, following in pairwise([*nominal, len(names)]):
+        values = attributes.domain(attributes.features[position]).values  # type: ignore[attr-defined]
+        pieces += [_one_hot(by_column[:, [position]], len(values)), by_column[:, position + 1 : following]]
+        expanded_names += [f"{names[position]}={value}" for value in values] + names[position + 1 : following]
+    return (sparse.hstack(pieces, format="csr") if sparse.issparse(X) else np.hstack(pieces)), expanded_names
+
+
+def _one_hot(column: Any, n_values: int) -> Any:
+    """One column for each value, nan where the value is missing; a sparse column leaves out the first value."""
+    indices = column.toarray() if sparse.issparse(column) else column
+    hot = np.where(np.isnan(indices), np.nan, indices == np.arange(n_values))
+    return sparse.csc_array(hot) if sparse.issparse(column) else hot

@@ -1,0 +1,186 @@
+"""Two models against each other: the pairs of curves, and the lines that displays of pairs share."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from choral._optional import require
+from choral._typing import LabelMatrix, RowWeights
+from choral.curves import LossCurve, PairwiseCurve
+from choral.displays import _style as style
+from choral.displays.loss_curve import LossCurveDisplay
+from choral.measures.families import get_family
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+SYMBOLS = {"binomial": "k", "polynomial": "\N{GREEK SMALL LETTER ALPHA}"}
+HAMMING_END: dict[str, Any] = {"marker": "o", "markerfacecolor": "white", "markersize": 6}
+SUBSET_END: dict[str, Any] = {"marker": "s", "markersize": 6}
+CROSSING: dict[str, Any] = {"marker": "x", "markersize": 7, "markeredgewidth": 1.6}
+MAX_DOTS = 25  # a line with more parameters has no dots for them
+
+
+class PairTable:
+    """A pair of curves for each data set, all of one family and of the same two models."""
+
+    def __init__(self, pairs: PairwiseCurve | Mapping[str, PairwiseCurve]):
+        named = pairs if isinstance(pairs, Mapping) else {"": pairs}
+        if not named:
+            raise ValueError(f"a {type(self).__name__} needs at least one pair of curves; got none.")
+        self.pairs = check_pairs(tuple(named.values()))
+        self.data_names = tuple(named) if isinstance(pairs, Mapping) else ()
+        self.names = self.pairs[0].names
+
+    @classmethod
+    def from_curves(
+        cls,
+        first: LossCurve | Mapping[str, LossCurve] | PairwiseCurve,
+        second: LossCurve | Mapping[str, LossCurve] | None = None,
+    ) -> Self:
+        """A display of two models: one curve each, one mapping from data sets to curves each, or a pair of curves."""
+        if isinstance(first, PairwiseCurve) and second is None:
+            return cls(first)
+        if isinstance(first, Mapping) and isinstance(second, Mapping):
+            if set(first) != set(second):
+                only = sorted(map(repr, set(first) ^ set(second)))
+                raise ValueError(f"first and second must have the same data sets; only one has {', '.join(only)}.")
+            return cls({data: PairwiseCurve(first[data], second[data]) for data in first})
+        if isinstance(first, LossCurve) and isinstance(second, LossCurve):
+            return cls(PairwiseCurve(first, second))
+        raise TypeError(
+            "first and second must both be LossCurve or both be mappings from data sets to LossCurve; "
+            f"got {type(first).__name__} and {type(second).__name__}."
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: LabelMatrix,
+        y_pred_first: LabelMatrix | Mapping[str, LabelMatrix],
+        y_pred_second: LabelMatrix | None = None,
+        *,
+        family: str = "binomial",
+        parameters: ArrayLike | None = None,
+        sample_weight: RowWeights | None = None,
+        names: tuple[str, str] = ("first", "second"),
+    ) -> Self:
+        """A display of the predictions of two models for the same rows.
+
+        Parameters
+        ----------
+        y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+            True labels, 0 or 1.
+        y_pred_first, y_pred_second : array-like or sparse matrix of shape (n_samples, n_labels)
+            Predicted labels, or scores in [0, 1]. In place of both, ``y_pred_first`` may be a mapping from two names
+            to predictions.
+        family : {"binomial", "polynomial"}
+        parameters : array-like, optional
+            Increasing values of k or alpha; see `loss_curve`.
+        sample_weight : array-like of shape (n_samples,), optional
+        names : tuple of two str
+            Of the first and the second model.
+        """
+        predictions: dict[str, Any] = {"first": y_pred_first, "second": y_pred_second}
+        if isinstance(y_pred_first, Mapping) and y_pred_second is None:
+            if len(y_pred_first) != 2:
+                raise ValueError(f"a {cls.__name__} compares two models; got {len(y_pred_first)}.")
+            (name_first, predictions["first"]), (name_second, predictions["second"]) = y_pred_first.items()
+            names = (name_first, name_second)
+        curves = LossCurveDisplay.from_predictions(
+            y_true, predictions, family=family, parameters=parameters, sample_weight=sample_weight
+        ).curves
+        first, second = (replace(curve, name=name) for curve, name in zip(curves, names, strict=True))
+        return cls.from_curves(first, second)
+
+
+def check_pairs(pairs: tuple[PairwiseCurve, ...]) -> tuple[PairwiseCurve, ...]:
+    """Refuse pairs of curves that cannot share axes."""
+    for pair in pairs:
+        if not isinstance(pair, PairwiseCurve):
+            raise TypeError(f"pairs must be PairwiseCurve; got {type(pair).__name__}.")
+    families = sorted({pair.curve_a.family for pair in pairs})
+    if len(families) > 1:
+        raise ValueError(f"pairs on one pair of axes have one family; got {' and '.join(families)}.")
+    models = sorted({pair.names for pair in pairs})
+    if len(models) > 1:
+        came = " and ".join(f"{first} against {second}" for first, second in models)
+        raise ValueError(f"pairs on one pair of axes compare the same two models; got {came}.")
+    return pairs
+
+
+def pair_look(index: int) -> dict[str, Any]:
+    """How to draw the line of this index: both colours and dashes change, since markers are for the ends."""
+    dashes = style.DASHES[index % len(style.DASHES)]
+    return {"color": style.COLOURS[index % len(style.COLOURS)], "linestyle": dashes, "linewidth": 1.6}
+
+
+def highest_loss(pairs: Iterable[PairwiseCurve]) -> float:
+    """The largest loss of all, which sets the limits of square axes."""
+    return float(max(curve.losses.max() for pair in pairs for curve in (pair.curve_a, pair.curve_b)))
+
+
+def draw_pair(ax: "Axes", pair: PairwiseCurve, look: dict[str, Any], *, scale: float = 1.0) -> "Line2D":
+    """Draw the line of a pair and its marks; ``scale`` is the size of marks, smaller on small axes."""
+    x, y = pair.curve_a.losses, pair.curve_b.losses
+    (line,) = ax.plot(x, y, clip_on=False, **look)
+    colour = line.get_color()
+    # No dots on small axes. No empty line either: the layout would count it as a point in the corner of the figure.
+    if scale >= 1 and 2 < x.size <= MAX_DOTS:
+        ax.plot(x[1:-1], y[1:-1], ".", color=colour, markersize=5, clip_on=False)
+    ax.plot(x[0], y[0], color=colour, clip_on=False, zorder=3, **scale_mark(HAMMING_END, scale))
+    ax.plot(x[-1], y[-1], color=colour, clip_on=False, zorder=3, **scale_mark(SUBSET_END, scale))
+    for _, loss in crossing_points(pair):
+        ax.plot(loss, loss, color="black", zorder=4, **scale_mark(CROSSING, scale))
+    return line
+
+
+def scale_mark(mark: dict[str, Any], scale: float) -> dict[str, Any]:
+    """Change the size of a mark."""
+    width = mark.get("markeredgewidth", 1.0)
+    return {**mark, "markersize": scale * mark["markersize"], "markeredgewidth": scale * width}
+
+
+def crossing_points(pair: PairwiseCurve) -> list[tuple[float, float]]:
+    """Parameter and loss, the same for both models, of each crossing."""
+    x, losses = pair.curve_a.x, pair.curve_a.losses
+    found = []
+    for parameter in pair.crossings():
+        if np.isfinite(parameter):
+            family = get_family(pair.curve_a.family)
+            loss = np.interp(family.position(parameter, pair.curve_a.n_labels), x, losses)
+        else:  # between the last finite alpha and infinity: where the segment meets the diagonal
+            before, after = pair.differences[-2:]
+            loss = losses[-2] + before / (before - after) * (losses[-1] - losses[-2])
+        found.append((float(parameter), float(loss)))
+    return found
+
+
+def end_names(pair: PairwiseCurve) -> tuple[str, str]:
+    """The names of the losses at both ends, or their parameters if the curve is not whole."""
+    low, high = pair.parameters[0], pair.parameters[-1]
+    last = np.inf if pair.curve_a.family == "polynomial" else pair.curve_a.n_labels
+    symbol = SYMBOLS[pair.curve_a.family]
+    return (
+        "Hamming" if low == 1 else f"{symbol} = {low:g}",
+        "subset 0/1" if high == last else f"{symbol} = {high:g}",
+    )
+
+
+def mark_keys(pairs: Iterable[PairwiseCurve], *, crossing: str, scale: float = 1.0) -> dict[str, "Line2D"]:
+    """What the marks of these pairs mean, and a sample of each, for a legend."""
+    pairs = list(pairs)
+    line2d = require("matplotlib.lines", "plot").Line2D
+    symbol = SYMBOLS[pairs[0].curve_a.family]
+    whole = all(end_names(pair) == ("Hamming", "subset 0/1") for pair in pairs)
+    ends = ("Hamming", "subset 0/1") if whole else (f"least {symbol}", f"largest {symbol}")
+    looks = dict(zip(ends, (HAMMING_END, SUBSET_END), strict=True))
+    if any(pair.crossings().size for pair in pairs):
+        looks[crossing] = CROSSING
+    return {
+        text: line2d([], [], color="black", linestyle="none", **scale_mark(look, scale)) for text, look in looks.items()
+    }

@@ -1,0 +1,103 @@
+// Section "pairs": two models against each other, on one data set or on all.
+
+import { chart } from "./charts.js";
+import { CONSTANTS, CONTENTS } from "./contents.js";
+import { choices, controlBar, element, familyChoices, scrollBox, select, storeChoice } from "./elements.js";
+import { nameWithSwatch } from "./lines.js";
+import { differenceOfLosses, lossAgainstLoss } from "./pair_charts.js";
+import { datasetStyle, findPair, isSignificant, modelsInPairs } from "./pairs.js";
+import { makeSortable, numberCell, numberHeading, table, textHeading } from "./tables.js";
+import { formatParameter, formatSigned, visibleText } from "./texts.js";
+
+const VIEWS = [lossAgainstLoss, differenceOfLosses];
+const SIGNIFICANT = `p < ${CONSTANTS.significance_level}`;
+
+/** The chosen pair on each data set that has both; `dataset` null means all data sets. */
+const findPairs = (state) =>
+  (state.dataset ? [state.dataset] : CONTENTS.datasets)
+    .map((dataset) => findPair(dataset, state.family, state.first, state.second))
+    .filter(Boolean);
+
+const describeChart = (state) => {
+  const pairs = findPairs(state);
+  const view = pairs.length === 0 ? { traces: [], layout: { annotations: [] } } : state.view(state, pairs);
+  return {
+    ...view,
+    words: `${visibleText(state.first)} against ${visibleText(state.second)}; a table has the figures.`,
+  };
+};
+
+const pairRow = (pair) => ({
+  cells: [
+    { node: nameWithSwatch(pair.dataset.name, datasetStyle(pair.dataset)) },
+    numberCell(pair.difference[0], formatSigned),
+    numberCell(pair.difference.at(-1), formatSigned),
+    pair.crossings.map(formatParameter).join(", ") || "none",
+    ...(pair.p ? [`${pair.p.filter(isSignificant).length} of ${pair.p.length}`] : []),
+  ],
+});
+
+/** The table beside the chart, and the note that explains both. */
+const writePanel = (state, panel) => {
+  const pairs = findPairs(state);
+  const isTested = pairs.some((pair) => pair.p);
+  const isDifference = state.view === differenceOfLosses;
+  const caption = `Loss of ${visibleText(state.second)} minus loss of ${visibleText(state.first)}`;
+  const headings = [
+    textHeading("Data set"),
+    numberHeading("At left end"),
+    numberHeading("At right end"),
+    textHeading(`Cross at ${CONSTANTS.families[state.family].symbol}`),
+    ...(isTested ? [textHeading(SIGNIFICANT)] : []),
+  ];
+  const sentences = [
+    `${caption}: positive where ${visibleText(state.first)} is better. Circles mark crossings.`,
+    isDifference && pairs.length === 1 ? "The band is a bootstrap band." : "",
+    isDifference && isTested ? `Thick: ${SIGNIFICANT}, corrected t test, Holm-adjusted.` : "",
+  ];
+  const figures = () => scrollBox(makeSortable(table(caption, headings, pairs.map(pairRow))), caption);
+  const note = element("p", { className: "note" }, sentences.filter(Boolean).join(" "));
+  panel.replaceChildren(pairs.length ? figures() : "No data set has both.", note);
+};
+
+/** Two lists of the same names. Choosing the same name twice swaps the two: nobody is compared with themselves. */
+const pairSelects = (state, names, update) => {
+  const pick = (key, other) => (i) => {
+    if (state[other] === names[i]) {
+      state[other] = state[key];
+      selects[other].control.selectedIndex = names.indexOf(state[key]);
+    }
+    state[key] = names[i];
+    update();
+  };
+  const selects = {
+    first: select("First", names, pick("first", "second")),
+    second: select("Second", names, pick("second", "first")),
+  };
+  selects.second.control.selectedIndex = 1;
+  return [selects.first.whole, selects.second.whole];
+};
+
+export const pairsView = (place) => {
+  const names = modelsInPairs();
+  const state = { family: CONTENTS.families[0], first: names[0], second: names[1], view: VIEWS[0], dataset: null };
+  const drawing = element("div", { className: "chart" });
+  const panel = element("div", { className: "panel" });
+  const draw = chart(drawing, () => describeChart(state));
+  const update = () => {
+    draw();
+    writePanel(state, panel);
+  };
+  const datasets = CONTENTS.datasets.length > 1 ? [null, ...CONTENTS.datasets] : CONTENTS.datasets;
+  const datasetNames = datasets.map((dataset) => (dataset ? dataset.name : "All"));
+  place.append(
+    controlBar(
+      ...pairSelects(state, names, update),
+      choices("View", ["Loss against loss", "Difference"], storeChoice(state, "view", VIEWS, update)),
+      familyChoices(CONTENTS.families, storeChoice(state, "family", CONTENTS.families, update)),
+      select("Data sets", datasetNames, storeChoice(state, "dataset", datasets, update)).whole,
+    ),
+    element("div", { className: "split even" }, drawing, panel),
+  );
+  update();
+};

@@ -1,0 +1,263 @@
+"""The one door for data: true labels and predictions of any kind in, rows out that are checked as they are walked.
+
+Shapes, kinds, names of columns and orders of rows are checked here, once, without a copy of the data. Values are
+checked block by block by whoever walks the rows anyway, while a block is in the cache: a second pass over the data
+would cost more than the losses themselves.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from choral._array_api import (
+    Array,
+    as_real,
+    device_of,
+    first_foreign,
+    is_foreign,
+    namespace_of,
+    read_in_place,
+    refuse_sparse,
+    to_device,
+    to_device_of,
+    to_host,
+    xp_of,
+)
+from choral._typing import LabelMatrix, RowWeights
+from choral._validation import LARGEST_WEIGHT, Labels, check_form, check_matrix, check_sample_weight
+from choral.rows.blocks import RowOptions, Rows, all_binary
+from choral.rows.dense import DenseRows
+from choral.rows.device import DeviceRows
+from choral.rows.sparse import SparseRows, drop_unknown, harden_sparse
+
+Summary = TypeVar("Summary")
+
+
+def open_rows(
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    *,
+    observed: LabelMatrix | None = None,
+    sample_weight: RowWeights | None = None,
+    threshold: float | None = None,
+    pred_name: str = "y_pred",
+    allow_missing: bool = True,
+    allow_no_weight: bool = False,
+) -> Rows:
+    """True labels and predictions of any kind, ready to be walked.
+
+    Parameters
+    ----------
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1; nan (or None, or pandas' NA) where a label is missing. In a sparse matrix, what is not
+        stored is 0, not missing.
+    y_pred : likewise
+        Predicted labels, or scores in [0, 1]. Nobody looks at those of missing labels.
+    observed : likewise, of booleans, optional
+        True where a label is known, unless it is nan.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts.
+    threshold : float, optional
+        Predict 1 where a score, of any range, is at least the threshold; labels stay as they are.
+    pred_name : str
+        How errors call the predictions.
+    allow_missing : bool
+        Whether labels may be missing.
+    allow_no_weight : bool
+        Whether all weights may be 0, as they may in a part of the data.
+    """
+    options = RowOptions(pred_name, threshold, allow_missing)
+    if _is_dask(y_true, y_pred, observed, sample_weight):
+        from choral.rows.dask_arrays import DaskRows  # dask is not needed otherwise
+
+        return DaskRows(y_true, y_pred, observed, sample_weight, options)
+    for name, other in ((pred_name, y_pred), ("observed", observed), ("sample_weight", sample_weight)):
+        _check_alignment(y_true, other, name)
+    true, pred = _read_pair(y_true, y_pred, pred_name)
+    mask = None if observed is None else _read_mask(observed, true)
+    weights = check_row_weights(sample_weight, (true, pred), allow_none=allow_no_weight)
+    if sp.issparse(true) and sp.issparse(pred):
+        return _open_sparse(true, pred, mask, weights, options)
+    kind = DenseRows if first_foreign(true, pred) is None else DeviceRows
+    if threshold is not None:
+        if kind(true, pred, mask, weights, replace(options, threshold=None)).has_hard_predictions():
+            options = replace(options, threshold=None)
+        elif sp.issparse(pred):
+            check_sparse_threshold(threshold)
+    return kind(true, pred, mask, weights, options)
+
+
+def add_up(rows: Sequence[Rows], summarise: Callable[[Sequence[Rows]], Summary]) -> Summary:
+    """What ``summarise`` makes of several models' rows of the same truth; of dask arrays, the sum over their blocks."""
+    if any(some.is_lazy for some in rows):
+        from choral.rows.dask_arrays import add_up_blocks
+
+        return add_up_blocks(rows, summarise)
+    return summarise(rows)
+
+
+def _open_sparse(
+    true: Labels, pred: Labels, mask: Labels | None, weights: np.ndarray | None, options: RowOptions
+) -> SparseRows:
+    n_observed = None
+    if options.allow_missing:
+        true, pred, n_observed = drop_unknown(true, pred, mask)
+    has_scores = options.threshold is not None and not all_binary(pred.data)
+    if options.threshold is not None and has_scores:
+        pred = harden_sparse(options.pred_name, pred, check_sparse_threshold(options.threshold))
+    rows = SparseRows(true, pred, weights, n_observed, pred_name=options.pred_name)
+    rows.had_scores = has_scores
+    return rows
+
+
+def check_sparse_threshold(threshold: float) -> float:
+    """Refuse a threshold that absent entries would reach."""
+    if not threshold > 0:
+        raise ValueError(
+            f"a threshold for sparse scores must be above 0, the score of absent entries; got {threshold}."
+        )
+    return threshold
+
+
+def _read_pair(y_true: Any, y_pred: Any, pred_name: str) -> tuple[Labels, Labels]:
+    """Both of one shape: NumPy's or SciPy's, or at least one on a device."""
+    namespace_of(y_true, y_pred)  # two libraries are refused
+    if is_foreign(y_true) and is_foreign(y_pred) and device_of(y_true) != device_of(y_pred):
+        devices = f"{device_of(y_true)} and {device_of(y_pred)}"
+        raise ValueError(f"y_true and {pred_name} must be on one device; got {devices}.")
+    true, pred = read_matrix("y_true", y_true), read_matrix(pred_name, y_pred)
+    check_same_shape(true, pred, pred_name)
+    return true, pred
+
+
+def read_matrix(name: str, matrix: Any) -> Labels:
+    """A matrix where it lies: arrays in the memory of the host become NumPy's, without a copy, sparse ones CSR."""
+    matrix = read_in_place(_read_frame(matrix))
+    if not is_foreign(matrix):
+        return check_matrix(name, matrix)
+    refuse_sparse(name, matrix)
+    check_form(name, matrix, is_numeric=_is_numeric(matrix))
+    return matrix
+
+
+def check_same_shape(y_true: Labels, y_pred: Labels, pred_name: str) -> None:
+    """Refuse matrices that differ in shape."""
+    if tuple(y_true.shape) != tuple(y_pred.shape):
+        raise ValueError(
+            f"y_true and {pred_name} must have the same shape (n_samples, n_labels); "
+            f"got {tuple(y_true.shape)} and {tuple(y_pred.shape)}."
+        )
+
+
+def _read_mask(observed: Any, true: Labels) -> Labels:
+    """A mask of the shape of the true labels, and where they are."""
+    mask = read_matrix("observed", observed)
+    check_same_shape(true, mask, "observed")
+    is_bool = xp_of(mask).isdtype(mask.dtype, "bool") if is_foreign(mask) else mask.dtype == bool
+    if not is_bool:
+        raise ValueError(f"observed must hold booleans, True where a label is known; got dtype {mask.dtype}.")
+    return to_host(mask) if is_foreign(mask) and not is_foreign(true) else mask
+
+
+def check_row_weights(sample_weight: Any, matrices: tuple[Labels, Labels], *, allow_none: bool = False) -> Any:
+    """Weights as `check_sample_weight` has them, where the matrices are."""
+    if sample_weight is None:
+        return None
+    weights, n_rows, like = read_in_place(sample_weight), matrices[0].shape[0], first_foreign(*matrices)
+    if like is not None and is_foreign(weights):
+        namespace_of(like, weights)  # refuses two libraries
+        if _are_fine(weights, n_rows):
+            return as_real(to_device(weights, like))
+    # NumPy's check says what is wrong, if anything is.
+    on_host = to_host(weights) if is_foreign(weights) else weights
+    checked: Any = check_sample_weight(on_host, n_rows, allow_none=allow_none)
+    return checked if like is None else to_device_of(checked, like)
+
+
+def _are_fine(weights: Array, n_rows: int) -> bool:
+    xp = xp_of(weights)
+    if tuple(weights.shape) != (n_rows,) or not _is_numeric(weights):
+        return False
+    weights = as_real(weights)
+    least, total = to_host(xp.stack([xp.min(weights), xp.sum(weights)])).tolist()
+    return least >= 0 and 0 < total <= LARGEST_WEIGHT  # nan fails both
+
+
+def _is_numeric(array: Array) -> bool:
+    return xp_of(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
+
+
+def _is_dask(*values: Any) -> bool:
+    return any(type(value).__module__.partition(".")[0] in ("dask", "dask_expr") for value in values)
+
+
+# Frames of pandas and polars, known by what they can do (columns and to_numpy), so that neither is needed
+
+
+def _read_frame(values: Any) -> Any:
+    """A frame as an array, with nan for whatever it calls missing; anything else as it is."""
+    if not _is_frame(values):
+        return values
+    array = values.to_numpy()
+    if array.dtype == object and hasattr(values, "isna"):  # pandas' nullable types
+        try:
+            return values.to_numpy(dtype=float, na_value=np.nan)
+        except (TypeError, ValueError):  # text, of which the door says where it is
+            return np.where(values.isna(), np.nan, array)
+    return array
+
+
+def _is_frame(values: Any) -> bool:
+    """Whether this is a table with named columns."""
+    return hasattr(values, "columns") and hasattr(values, "to_numpy")
+
+
+def _check_alignment(y_true: Any, other: Any, name: str) -> None:
+    """Refuse two frames whose columns or rows are named otherwise: they would be compared by position."""
+    if _is_frame(y_true) and _is_frame(other):
+        _check_columns(list(y_true.columns), list(other.columns), name)
+    true_index, index = _index_of(y_true), _index_of(other)
+    if true_index is not None and index is not None:
+        _check_index(true_index, index, name)
+
+
+def _check_columns(true: list, columns: list, name: str) -> None:
+    if true == columns or len(true) != len(columns) or _are_numbers(true) or _are_numbers(columns):
+        return  # of one without names, columns are matched by position; another number of them is a wrong shape
+    if set(true) == set(columns):
+        raise ValueError(
+            f"{name} must have the columns of y_true in the same order; {name}[y_true.columns] puts them so."
+        )
+    place = next(place for place, pair in enumerate(zip(true, columns, strict=True)) if pair[0] != pair[1])
+    raise ValueError(
+        f"{name} must have the columns of y_true; column {place} is {columns[place]!r}, that of y_true {true[place]!r}."
+    )
+
+
+def _check_index(true: np.ndarray, index: np.ndarray, name: str) -> None:
+    if true.size != index.size or np.array_equal(true, index):
+        return
+    if set(true.tolist()) == set(index.tolist()):
+        raise ValueError(
+            f"{name} has the rows of y_true in another order, by its index; {name}.loc[y_true.index] has them in the "
+            f"same. If they are in the same order already, pass {name}.to_numpy()."
+        )
+    if not _are_numbers(true.tolist()) and not _are_numbers(index.tolist()):
+        raise ValueError(
+            f"{name} must have the index of y_true; its rows are named otherwise. If they are in the same order, pass "
+            f"{name}.to_numpy()."
+        )
+
+
+def _index_of(values: Any) -> np.ndarray | None:
+    """The names of the rows of a pandas frame or series."""
+    index = getattr(values, "index", None)
+    return None if index is None or callable(index) else np.asarray(index)
+
+
+def _are_numbers(names: list) -> bool:
+    """Whether these are 0, 1, 2, ...: what columns and rows are called where nobody named them."""
+    return names == list(range(len(names)))

@@ -1,0 +1,110 @@
+"""The cells of a plan: which there are, the key under which the result of each is kept, and the task to run it."""
+
+import hashlib
+import pickle
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from joblib.externals.loky.backend import reduction  # cloudpickle, wherever this joblib has it
+
+import choral
+from choral.datasets import Dataset
+from choral.evaluation import plain_numbers
+from choral.study.cells import FORMAT, Cell, PreparedData, Task, digest
+from choral.study.plan import Plan, StudyData, StudyLearner
+
+
+def prepare(plan: Plan, data: StudyData) -> PreparedData:
+    """Load a data set, split it and find the keys of its cells."""
+    dataset = data.load()
+    key = _data_key(dataset)
+    try:
+        fold_numbers = plan.fold_numbers(data, dataset.Y)
+    except ValueError as error:
+        raise ValueError(f"{data.name}: {error}") from error
+    cells = _list_cells(plan, data.name, key, dataset.Y.shape[1], fold_numbers)
+    return PreparedData(data.name, key, dataset.Y, dataset.label_names, fold_numbers, tuple(cells))
+
+
+def load_again(data: StudyData, prepared: PreparedData) -> Dataset:
+    """Load a data set that was prepared; it must be the same."""
+    dataset = data.load()
+    if _data_key(dataset) != prepared.key:
+        raise ValueError(f"the source of {data.name} must return the same data each time; it does not.")
+    return dataset
+
+
+def _data_key(dataset: Dataset) -> str:
+    return joblib.hash((dataset.X, dataset.Y), hash_name="sha1")
+
+
+def make_task(plan: Plan, learner: StudyLearner, dataset: Dataset, prepared: PreparedData, cell: Cell) -> Task:
+    """A cell with what it needs to run."""
+    return Task(
+        cell=cell,
+        data_key=prepared.key,
+        X=dataset.X,
+        Y=dataset.Y,
+        test=prepared.fold_numbers[cell.repeat] == cell.fold,
+        estimator=learner.estimator,
+        seed_parameters=tuple(learner.seed_parameters),
+        soft=plan.predictions == "soft",
+        threshold=_threshold(plan, learner),
+        time_limit=plan.time_limit,
+        parameters=_parameters(plan, learner, dataset.Y.shape[1]),
+    )
+
+
+def _list_cells(plan: Plan, name: str, data_key: str, n_labels: int, fold_numbers: np.ndarray) -> Iterator[Cell]:
+    """All cells of a data set; folds last, so that the learners of a fold are compared soon."""
+    n_folds = int(fold_numbers.max()) + 1
+    tests = {
+        (repeat, fold): joblib.hash(numbers == fold, hash_name="sha1")
+        for repeat, numbers in enumerate(fold_numbers)
+        for fold in range(n_folds)
+    }
+    for learner in plan.learners:
+        of_learner = _learner_key(plan, learner, n_labels)
+        for seed in plan.seeds_of(learner):
+            for (repeat, fold), test in tests.items():
+                used_seed = seed if learner.seed_parameters else None
+                key = digest([FORMAT, choral.__version__, data_key, test, used_seed, *of_learner])
+                yield Cell(name, learner.name, seed, repeat, fold, key)
+
+
+def _learner_key(plan: Plan, learner: StudyLearner, n_labels: int) -> list[Any]:
+    estimator = learner.estimator
+    parts = [estimator, *(part for part in estimator.get_params().values() if hasattr(part, "get_params"))]
+    versions = sorted({_code_version(type(part)) for part in parts})
+    try:
+        own = joblib.hash(estimator, hash_name="sha1")
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise ValueError(f"{learner.name} cannot be sent to other processes: {error}.") from error
+    key = [own, versions, plan.predictions, _threshold(plan, learner)]
+    if parameters := _parameters(plan, learner, n_labels):
+        key.append({family: plain_numbers(values) for family, values in parameters.items()})
+    return key
+
+
+def _parameters(plan: Plan, learner: StudyLearner, n_labels: int) -> dict[str, np.ndarray] | None:
+    return {family: plan.parameters(family, n_labels) for family in plan.families} if learner.each_loss else None
+
+
+def _threshold(plan: Plan, learner: StudyLearner) -> float | None:
+    return plan.threshold if learner.threshold is None else learner.threshold
+
+
+def _code_version(kind: type) -> str:
+    """The version of the code of a class: that of its package, else a hash of the text of its file, or of itself."""
+    package = kind.__module__.partition(".")[0]
+    version = getattr(import_module(package), "__version__", None)
+    if version is None:
+        path = getattr(sys.modules.get(kind.__module__), "__file__", None)
+        text = Path(path).read_bytes() if path and Path(path).is_file() else bytes(reduction.dumps(kind))
+        version = hashlib.sha256(text).hexdigest()
+    return f"{kind.__module__}:{kind.__qualname__} {version}"

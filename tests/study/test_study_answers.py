@@ -1,0 +1,91 @@
+"""The answer of a study in words, on curves made by hand."""
+
+from choral.study.answers import answer
+from handmade_results import HandMade
+
+
+def test_the_answer_names_the_best_at_each_end_and_where_the_winner_changes():
+    table = {"BR": [0.1, 0.3, 0.5], "LP": [0.2, 0.3, 0.4], "CC": [0.11, 0.4, 0.6]}
+    assert answer(HandMade({"emotions": table})) == [
+        "BR for Hamming loss, BR and LP halfway, LP for subset 0/1 loss.",
+        "By Hamming loss, BR is best on emotions (0.1000); "
+        "by the corrected t test CC may be as good, the others are worse.",
+        "By the binomial loss halfway between the ends, BR and LP are best on emotions (0.3000).",
+        "By subset 0/1 loss, LP is best on emotions (0.4000); by the corrected t test better than each of the others.",
+        "Which learner is best depends on the loss: the winner changes on the way from Hamming to subset 0/1.",
+    ]
+
+
+def test_the_answer_over_data_sets_says_how_sure_it_is():
+    table = {"BR": [0.1, 0.3, 0.5], "LP": [0.2, 0.31, 0.45], "PCT": [0.3, 0.4, 0.6], "none": [0.2, 0.5, 0.9]}
+    sentences = answer(HandMade({f"set {number}": table for number in range(9)}, baseline="none"))
+    assert sentences[0] == "BR from Hamming loss to halfway, LP for subset 0/1 loss."
+    assert sentences[1] == (
+        "By Hamming loss, BR is best on average (mean rank 1.00 over 9 data sets, best on 9); "
+        "by Nemenyi's test LP may be as good, the others are worse."
+    )
+    assert sentences[-2] == (
+        "The flattest curves are those of LP: it loses least when labels have to be right together. BR loses most."
+    )
+    assert sentences[-1].startswith("Not better than the baseline (none) at some parameter: LP on set 0")
+    assert sentences[-1].endswith("PCT on set 2 and 12 more.")
+
+
+def test_two_learners_are_compared_by_wilcoxon_and_never_by_friedman():
+    better, worse = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.3, 0.5]}, {"A": [0.2, 0.3, 0.5], "B": [0.1, 0.2, 0.3]}
+    sentences = answer(HandMade({f"set {number}": better for number in range(8)}))
+    assert sentences[0] == "A, whatever the loss."
+    assert sentences[1].endswith("best on 8); by Wilcoxon's test better than the other (p = 0.0078).")
+    sentences = answer(HandMade({"a": better, "b": better, "c": worse}))
+    assert sentences[1].endswith("by Wilcoxon's test that may be chance (p = 1).")
+    assert "Friedman" not in " ".join(sentences)
+
+
+def test_learners_that_failed_are_named_and_count_nowhere():
+    table = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.3, 0.5], "C": [0.3, 0.4, 0.6]}
+    without = {name: table[name] for name in "BC"}
+    sentences = answer(
+        HandMade({"1": table, "2": table, "3": without}, learners=("A", "B", "C", "none"), baseline="none")
+    )
+    assert "mean rank 1.00 over 2 data sets, best on 2" in sentences[2]
+    assert sentences[-2] == "The baseline (none) has not finished."
+    assert (
+        sentences[-1] == "Left out, since not all of their cells are done: none on 1, none on 2, A on 3 and none on 3."
+    )
+    sentences = answer(HandMade({"1": without, "2": without}, learners=("A", "B", "C")))
+    assert sentences[1] == "By Hamming loss, B is best on 2 of 2 data sets."
+    alone = {"B": [0.1, 0.2, 0.3]}
+    assert answer(HandMade({"1": alone}, learners=("A", "B"))) == [
+        "No two learners have finished on one data set: there is nothing to compare.",
+        "Left out, since not all of their cells are done: A on 1.",
+    ]
+
+
+def test_no_end_is_claimed_that_the_parameters_do_not_reach():
+    table = {"A": [0.1, 0.2, 0.6], "B": [0.2, 0.3, 0.5]}
+    assert answer(HandMade({"flags": table}, whole=False)) == [
+        "The parameters of this study reach no end.",
+        "Which learner is best depends on the loss: the winner changes along the curve.",
+    ]
+
+
+def test_one_winner_all_along_and_too_little_to_say():
+    best = {"BR": [0.1, 0.2, 0.3], "LP": [0.2, 0.3, 0.4]}
+    assert answer(HandMade({"flags": best}))[0] == "BR, whatever the loss."
+    assert answer(HandMade({"flags": best}))[-1].startswith("On every data set the same learner is best all along")
+    changing = {"BR": [0.1, 0.4, 0.6], "LP": [0.2, 0.3, 0.4]}
+    assert answer(HandMade({"flags": changing}))[0] == "BR for Hamming loss, LP from halfway to subset 0/1 loss."
+    assert answer(HandMade({"flags": {"BR": [0.1, 0.2, 0.3]}})) == [
+        "There is one learner, BR, and none to compare it with."
+    ]
+    alike = {f"set {number}": dict.fromkeys(("BR", "LP", "CC"), (0.1, 0.2, 0.3)) for number in "ab"}
+    sentences = answer(HandMade(alike))
+    assert sentences == ["The learners do not differ at any parameter."]
+
+
+def test_some_losses_may_be_by_chance():
+    sure = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.3, 0.3], "C": [0.3, 0.4, 0.3]}
+    sentences = answer(HandMade({f"set {number}": sure for number in range(6)}))
+    assert sentences[1] == "By subset 0/1 loss that may be chance: Friedman's test does not show that learners differ."
+    two = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.3, 0.4], "C": [0.3, 0.4, 0.5]}
+    assert answer(HandMade({"a": two, "b": two}))[1].startswith("That may be chance: Friedman's test does not show")
