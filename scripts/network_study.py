@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 import choral
 from choral.datasets import load
-from choral.decisions.independent_risks import product_distribution
+from choral.decisions.independent import product_distribution
 from choral.nn import ChoquetLoss
 from choral.paper import published_folds
 

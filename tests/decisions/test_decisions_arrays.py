@@ -15,6 +15,7 @@ from choral import (
     AtLeastMeasure,
     BinomialMeasure,
     CountingMeasure,
+    CoveringMeasure,
     HammingMeasure,
     LabelDistribution,
     PolynomialMeasure,
@@ -26,8 +27,7 @@ from choral import (
     regret,
 )
 from choral._array_api import to_host
-from choral.decisions import search as numpy_search
-from choral.decisions.arrays import closed_form, devices, search, transform
+from choral.decisions import closed_form, device_arrays, search, support, transform
 from choral.decisions.closed_form import has_closed_form
 from choral.decisions.hadamard import hadamard_transform
 from definitions import risks_by_enumeration
@@ -40,7 +40,6 @@ MAKERS = {
     "torch": torch.tensor,
     "elsewhere": lambda array: strict.asarray(array, device=strict.Device("device1")),  # where NumPy cannot read it
 }
-ON_DEVICES = [kind for kind in KINDS if kind not in ("relevance", "only irrelevant")]
 CONVEX = [HammingMeasure(), SubsetMeasure(), BinomialMeasure(3), PolynomialMeasure(2.5), PolynomialMeasure(1000)]
 JUMPING = [AtLeastMeasure(29), CountingMeasure.from_function(np.sqrt, 30)]
 LABELSETS = [[0, 0, 0], [1, 1, 0], [1, 0, 1]]
@@ -59,7 +58,7 @@ def no_way_out(monkeypatch):
 @pytest.fixture(autouse=True)
 def few_restarts(monkeypatch):
     """On a processor a round of a search takes a millisecond, however few the instances."""
-    monkeypatch.setattr(numpy_search, "RESTARTS", (2, 6))
+    monkeypatch.setattr(search, "RESTARTS", (2, 6))
 
 
 def on_device(make, distribution):
@@ -80,7 +79,7 @@ def assert_same_decision(decision, expected):
 
 
 @any_library
-@pytest.mark.parametrize("kind", ON_DEVICES)
+@pytest.mark.parametrize("kind", KINDS)
 @settings(same_patch, max_examples=6)
 @given(seed=st.integers(0, 2**32))
 def test_exact_methods_decide_as_for_numpy_arrays(make, kind, seed):
@@ -89,7 +88,7 @@ def test_exact_methods_decide_as_for_numpy_arrays(make, kind, seed):
     n_labels = int(rng.integers(1, 6))
     measure, distribution = KINDS[kind](rng, n_labels), random_distribution(rng, n_labels, n_instances=2)
     best = bayes_optimal(distribution, measure, method="transform")
-    closed = ["closed_form"] if has_closed_form(distribution, measure) else []
+    closed = ["closed_form"] if has_closed_form(distribution, measure.form(n_labels)) else []
     for method in ("auto", "transform", "search", *closed):  # of all predictions, search looks at each
         decision = bayes_optimal(on_device(make, distribution), measure, method=method)
         assert np.array_equal(to_host(decision.labels), best.labels)
@@ -99,7 +98,7 @@ def test_exact_methods_decide_as_for_numpy_arrays(make, kind, seed):
 
 
 @any_library
-@pytest.mark.parametrize("kind", ON_DEVICES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_transforms_of_many_labels(make, kind):
     rng = np.random.default_rng(12)
     measure = KINDS[kind](rng, 12)
@@ -115,7 +114,7 @@ def test_transforms_know_tiny_risks(make):
 
 
 def test_short_keys_fit_into_32_bits():
-    n_labels = transform.SHORT_KEYS  # a key: the number of labels, then a bit for each
+    n_labels = transform.MAX_LABELS_OF_SHORT_KEYS  # a key: the number of labels, then a bit for each
     assert (n_labels << n_labels) + (1 << n_labels) <= 1 << 31
 
 
@@ -144,11 +143,11 @@ def test_where_there_is_no_slope_searches_may_part_but_know_what_they_found(make
 
 
 @pytest.mark.parametrize("own", [False, True])
-@pytest.mark.parametrize("kind", ON_DEVICES)
+@pytest.mark.parametrize("kind", KINDS)
 @settings(same_patch, max_examples=6)
 @given(seed=st.integers(0, 2**32))
 def test_bounds_of_searches_hold(monkeypatch, kind, own, seed):
-    monkeypatch.setattr(search, "MOST_ENUMERATED", 0)
+    monkeypatch.setattr(search, "MAX_ENUMERATED_LABELS", 0)
     rng = np.random.default_rng(seed)
     n_labels = int(rng.integers(1, 6))
     samples = rng.integers(2, size=(2, 7, n_labels))
@@ -291,7 +290,7 @@ def test_blocks_make_no_difference(monkeypatch, own):
         return [*decisions, distribution.expected_loss(distribution.mode(), BinomialMeasure(2))]
 
     at_once = answers()
-    monkeypatch.setattr(devices, "HOST_ENTRIES", 100)
+    monkeypatch.setattr(support, "BLOCK_ENTRIES", 100)
     *decisions, losses = answers()
     for decision, other in zip(decisions, at_once, strict=False):
         assert torch.equal(decision.labels, other.labels)
@@ -340,7 +339,7 @@ def test_labels_that_hardly_matter():
 @pytest.mark.parametrize("own", [False, True])
 def test_candidates_are_looked_at(make, own, monkeypatch):
     """Three labels of thirty, each absent from one label set: without a descent, only who is told finds all three."""
-    monkeypatch.setattr(search, "_try_starts", lambda risk, entries, labels, risks, starts: (labels, risks))
+    monkeypatch.setattr(search, "_try_starts", lambda risk, instances, found, starts: found)
     labelsets = np.zeros((3, 30), dtype=int)
     labelsets[:, :3] = 1 - np.eye(3, dtype=int)
     distribution = LabelDistribution(make(labelsets), [1 / 3] * 3)
@@ -385,9 +384,9 @@ def test_a_distribution_is_a_value_that_equals_itself_alone():
 
 def test_accelerators_are_asked_for_more(monkeypatch):
     distribution = LabelDistribution(LABELSETS, torch.tensor(ROWS))
-    assert (distribution.speed, devices.block_entries(distribution.weights)) == (1, devices.HOST_ENTRIES)
-    monkeypatch.setattr(devices, "HOST_MEMORY", None)
-    assert (distribution.speed, devices.block_entries(distribution.weights)) == (100, devices.DEVICE_ENTRIES)
+    assert (distribution.speed, support.block_entries(distribution.weights)) == (1, support.BLOCK_ENTRIES)
+    monkeypatch.setattr(device_arrays, "HOST_MEMORY", None)
+    assert (distribution.speed, support.block_entries(distribution.weights)) == (100, support.DEVICE_ENTRIES)
 
 
 @any_library
@@ -466,13 +465,33 @@ def test_what_is_not_for_devices(make):
         bayes_optimal(distribution, HammingMeasure(), method="branch_and_bound")
     with pytest.raises(ValueError, match="needs an additive measure, subset 0/1 or IndependentLabels; got Binomial"):
         bayes_optimal(distribution, BinomialMeasure(2), method="closed_form")
-    with pytest.raises(TypeError, match=r"but relevance weighting on up to 20 labels; got RelevanceMeasure.* on 3."):
-        bayes_optimal(distribution, RelevanceMeasure(HammingMeasure(), 1.0))
     many = LabelDistribution(make(np.eye(29)), np.full(29, 1 / 29))
     with pytest.raises(ValueError, match="looks at all 2 \\*\\* n_labels predictions, for up to 28 labels; got 29."):
         bayes_optimal(many, HammingMeasure(), method="transform")
-    with pytest.raises(TypeError, match="but relevance weighting on up to 20 labels; got AdditiveMeasure.* on 29."):
-        many.risk([0] * 29, AdditiveMeasure(np.full(29, 1 / 29)))
+
+
+@any_library
+@pytest.mark.parametrize(
+    "measure",
+    [
+        AdditiveMeasure(np.arange(29) / 406),
+        CoveringMeasure([(0, 1), (5, 28, 3), (7,)]),
+        RelevanceMeasure(BinomialMeasure(3), 2.0),
+        RelevanceMeasure(CoveringMeasure([(0, 1), (5, 28, 3), (7,)]), 2.0),
+    ],
+    ids=lambda measure: type(measure).__name__,
+)
+def test_measures_of_many_labels_are_searched_as_for_numpy_arrays(make, measure):
+    rng = np.random.default_rng(7)
+    distribution = LabelDistribution(rng.integers(2, size=(20, 29)), rng.dirichlet(np.full(20, 0.2), size=3))
+    on_its_device = on_device(make, distribution)
+    found = bayes_optimal(distribution, measure, method="search")
+    decision = bayes_optimal(on_its_device, measure, method="search")
+    assert_same(decision.risk, found.risk)
+    assert_same(decision.lower_bound, found.lower_bound)
+    assert_same(on_its_device.risk(found.labels, measure), found.risk)
+    candidates = rng.integers(2, size=(4, 29))
+    assert_same(on_its_device.expected_loss(candidates, measure), distribution.expected_loss(candidates, measure))
 
 
 def test_one_library_one_device_double_precision():

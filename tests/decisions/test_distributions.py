@@ -306,8 +306,7 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch):
     distribution = LabelDistribution(rng.integers(2, size=(40, 12)), rng.dirichlet(np.ones(40), size=30))
     candidates = rng.integers(2, size=(7, 12))
     whole = distribution.expected_loss(candidates, BinomialMeasure(2)), distribution.marginals()
-    for module in ("support", "label_distribution"):
-        monkeypatch.setattr(f"choral.decisions.{module}.BLOCK_ENTRIES", 64)
+    monkeypatch.setattr("choral.decisions.support.BLOCK_ENTRIES", 64)
     assert len(list(support.instance_blocks(distribution.weights, 12))) == 30
     skewed = sp.csr_array(np.where(np.arange(30)[:, np.newaxis] < 2, 1, np.eye(30, 40)))
     blocks = list(support.instance_blocks(skewed, 12))

@@ -21,7 +21,7 @@ totals = pytest.importorskip("choral.rows.gpu.totals")
 walsh = pytest.importorskip("choral.rows.gpu.walsh")
 wrong_labels = pytest.importorskip("choral.rows.gpu.wrong_labels")
 ordering = pytest.importorskip("choral.nn.ordering")
-summaries = pytest.importorskip("choral.nn.summaries")
+metric = pytest.importorskip("choral.nn.metric")
 
 DEVICE = "cuda" if os.environ["TRITON_INTERPRET"] == "0" else "cpu"
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")  # of masked places
@@ -44,7 +44,7 @@ def rng():
 @pytest.fixture
 def by_kernels(monkeypatch):
     """Send tensors to the kernels wherever they are."""
-    for module in (profile_totals, summaries, hadamard):
+    for module in (profile_totals, metric, hadamard):
         monkeypatch.setattr(module, "serves", lambda *tensors: True)
 
 
@@ -260,7 +260,7 @@ def test_kernels_are_launched_where_the_tensors_lie(rng, monkeypatch):
 
 def test_metric_sums_come_from_the_kernels(rng, by_kernels):
     truth, predicted, chances = labels(rng, (5, 7), torch.bool), labels(rng, (5, 7), torch.bool), scores(rng, (5, 7))
-    histogram, sums = summaries.rows_by_errors(predicted, truth), summaries.error_sums(chances, truth)
+    histogram, sums = metric.rows_by_errors(predicted, truth), metric.error_sums(chances, truth)
     errors = (chances - truth.double()).abs().sort(dim=1, descending=True).values.sum(dim=0)
     assert histogram.tolist() == torch.bincount((truth != predicted).sum(dim=1), minlength=8).tolist()
     torch.testing.assert_close(sums, errors, rtol=1e-13, atol=0)

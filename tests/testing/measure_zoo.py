@@ -33,8 +33,26 @@ KINDS = {
     "covering": lambda rng, n_labels: CoveringMeasure([_some_labels(rng, n_labels) for _ in range(3)]),
     "interactions": lambda rng, n_labels: MoebiusMeasure(_masses(n_labels)),
     "relevance": lambda rng, n_labels: RelevanceMeasure(BinomialMeasure(_up_to(rng, n_labels)), 4 * rng.random()),
+    "relevance of additive": lambda rng, n_labels: RelevanceMeasure(
+        AdditiveMeasure(rng.dirichlet(np.ones(n_labels))), 3 * rng.random()
+    ),
+    "relevance of covering": lambda rng, n_labels: RelevanceMeasure(
+        CoveringMeasure([_some_labels(rng, n_labels) for _ in range(3)]), rng.choice([-1, -0.5, 2])
+    ),
+    "relevance of interactions": lambda rng, n_labels: RelevanceMeasure(MoebiusMeasure(_masses(n_labels)), 0.5),
+    "relevance of a capacity": lambda rng, n_labels: RelevanceMeasure(
+        _totally_monotone(rng, n_labels), 4 * rng.random()
+    ),
     "only irrelevant": lambda rng, n_labels: RelevanceMeasure(PolynomialMeasure(1 + rng.random()), -1.0),
 }
+
+
+NEED_TRUTH = [kind for kind in KINDS if kind.startswith("relevance") or kind == "only irrelevant"]
+
+
+def _totally_monotone(rng, n_labels):
+    """A capacity without negative masses, which stays monotone under every weighting."""
+    return Capacity.from_moebius([0, *rng.dirichlet(np.full(2**n_labels - 1, 0.3))])
 
 
 def _up_to(rng, n_labels):

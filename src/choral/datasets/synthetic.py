@@ -31,7 +31,7 @@ from scipy.special import entr, expit
 from choral._validation import check_count
 from choral.datasets.dataset import Dataset
 from choral.decisions import LabelDistribution
-from choral.decisions.independent_risks import product_distribution
+from choral.decisions.independent import product_distribution
 
 MAX_PROBABILITIES = 2**27  # of 8 bytes: one GiB
 

@@ -1,6 +1,5 @@
 """Decisions: the hard prediction with the least expected loss, given a distribution of label sets."""
 
-from choral.decisions import arrays
 from choral.decisions.base import Distribution
 from choral.decisions.curve import BayesCurve, Change, bayes_curve, expected_curve
 from choral.decisions.decision import Decision
@@ -15,7 +14,6 @@ __all__ = [
     "Distribution",
     "IndependentLabels",
     "LabelDistribution",
-    "arrays",
     "bayes_curve",
     "bayes_optimal",
     "expected_curve",

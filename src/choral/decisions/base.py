@@ -1,18 +1,14 @@
-"""What every distribution of label sets can do, and the checks that all share."""
+"""Distribution: what every distribution of label sets can do."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
-from choral._validation import check_array, check_matrix
+from choral._array_api import Array, xp_of
+from choral._typing import LabelMatrix, RandomState
+from choral.decisions.checks import check_hard
 from choral.decisions.ties import TOLERANCE
-from choral.measures import Measure, RelevanceMeasure
-from choral.rows.blocks import check_binary, row_slices
-
-AnyMeasure = Measure | RelevanceMeasure
+from choral.measures import Form, Measure, check_measure
 
 
 class Distribution(ABC):
@@ -30,7 +26,7 @@ class Distribution(ABC):
     n_instances: int
 
     @abstractmethod
-    def marginals(self) -> np.ndarray:
+    def marginals(self) -> Array:
         """Probability of each label.
 
         Returns
@@ -39,7 +35,7 @@ class Distribution(ABC):
         """
 
     @abstractmethod
-    def mode(self) -> np.ndarray:
+    def mode(self) -> Array:
         """The most probable label set of each instance: the best prediction for the subset 0/1 loss.
 
         Returns
@@ -47,24 +43,26 @@ class Distribution(ABC):
         mode : ndarray of uint8, of shape (n_instances, n_labels)
         """
 
-    def marginal_mode(self) -> np.ndarray:
+    def marginal_mode(self) -> Array:
         """The labels more probable than not, each by itself: the best prediction for the Hamming loss.
 
         Returns
         -------
         mode : ndarray of uint8, of shape (n_instances, n_labels)
         """
-        return (self.marginals() > 0.5 + TOLERANCE).astype(np.uint8)
+        marginals = self.marginals()
+        xp = xp_of(marginals)
+        return xp.astype(marginals > 0.5 + TOLERANCE, xp.uint8)
 
     @abstractmethod
-    def expected_loss(self, candidates: Any, measure: AnyMeasure) -> np.ndarray:
+    def expected_loss(self, candidates: LabelMatrix, measure: Measure) -> Array:
         """Expected loss of each candidate for each instance.
 
         Parameters
         ----------
         candidates : array-like of shape (n_candidates, n_labels) or (n_labels,)
             Hard predictions, 0 or 1, the same for all instances.
-        measure : Measure or RelevanceMeasure
+        measure : Measure
 
         Returns
         -------
@@ -72,14 +70,14 @@ class Distribution(ABC):
         """
 
     @abstractmethod
-    def risk(self, predictions: Any, measure: AnyMeasure) -> np.ndarray:
+    def risk(self, predictions: LabelMatrix, measure: Measure) -> Array:
         """Expected loss of a prediction for each instance.
 
         Parameters
         ----------
         predictions : array-like of shape (n_instances, n_labels) or (n_labels,)
             Hard predictions, 0 or 1: one for each instance, or one for all.
-        measure : Measure or RelevanceMeasure
+        measure : Measure
 
         Returns
         -------
@@ -87,7 +85,11 @@ class Distribution(ABC):
         """
 
     @abstractmethod
-    def wrong_labels(self, predictions: Any) -> np.ndarray:
+    def risk_under(self, form: Form, labels: Array) -> Array:
+        """The risk of checked predictions, one for each instance, under the form of a measure."""
+
+    @abstractmethod
+    def wrong_labels(self, predictions: LabelMatrix) -> Array:
         """Probability that 0, 1, ..., K labels of a prediction are wrong: all that a counting measure needs.
 
         Parameters
@@ -104,7 +106,7 @@ class Distribution(ABC):
         """Some instances and their `LabelDistribution` after another, so that none is too large for memory."""
 
     @abstractmethod
-    def sample(self, n: int, rng: Any = None) -> np.ndarray:
+    def sample(self, n: int, rng: RandomState = None) -> Array:
         """Draw label sets.
 
         Parameters
@@ -120,38 +122,25 @@ class Distribution(ABC):
             given with an axis for instances
         """
 
-    def check_measure(self, measure: Any) -> None:
-        """Refuse what is no measure, or not one for this many labels."""
-        if not isinstance(measure, Measure | RelevanceMeasure):
-            raise TypeError(f"measure must be one of choral.measures; got {measure!r}.")
-        measure.form(self.n_labels)
+    @property
+    def _device(self) -> Array | None:
+        """An array on the device where all arrays of this distribution are; None for NumPy's."""
+        return None
 
-    def check_candidates(self, candidates: Any) -> tuple[np.ndarray, bool]:
+    def form_of(self, measure: Measure) -> Form:
+        """The form of a measure on this many labels; what is no measure is refused."""
+        check_measure(measure)
+        return measure.form(self.n_labels)
+
+    def check_candidates(self, candidates: LabelMatrix) -> tuple[Array, bool]:
         """Hard predictions as uint8, of shape (n_candidates, n_labels), and whether it was one without an axis."""
-        return check_hard("candidates", candidates, self.n_labels)
+        return check_hard("candidates", candidates, self.n_labels, self._device)
 
-    def check_predictions(self, predictions: Any, name: str = "predictions") -> np.ndarray:
-        """Hard predictions as uint8, one for each instance."""
-        labels, _ = check_hard(name, predictions, self.n_labels)
-        self.check_n_rows(name, len(labels))
-        return np.broadcast_to(labels, (self.n_instances, self.n_labels))
-
-    def check_n_rows(self, name: str, n_rows: int) -> None:
-        """Refuse predictions that are neither one for each instance nor one for all."""
-        if n_rows not in (1, self.n_instances):
-            raise ValueError(f"{name} must have a row for each of {self.n_instances} instances; got {n_rows}.")
-
-
-def check_hard(name: str, labels: Any, n_labels: int) -> tuple[np.ndarray, bool]:
-    """Hard labels, one row or many, as a C-contiguous array of uint8; and whether it was one row."""
-    labels = check_array(name, labels)
-    if labels.ndim == 1 and not sp.issparse(labels):
-        return check_hard(name, labels[np.newaxis], n_labels)[0], True
-    labels = check_matrix(name, labels)
-    if sp.issparse(labels):
-        labels = labels.toarray()
-    if labels.shape[1] != n_labels:
-        raise ValueError(f"{name} must have a column for each of {n_labels} labels; got {labels.shape[1]}.")
-    for rows in row_slices(labels.shape, labels.itemsize):
-        check_binary(name, labels[rows], rows.start)
-    return np.ascontiguousarray(labels, dtype=np.uint8), False
+    def check_predictions(self, predictions: LabelMatrix) -> Array:
+        """Hard predictions as uint8, one for each instance; one for all is repeated."""
+        labels, _ = check_hard("predictions", predictions, self.n_labels, self._device)
+        if labels.shape[0] not in (1, self.n_instances):
+            raise ValueError(
+                f"predictions must have a row for each of {self.n_instances} instances; got {labels.shape[0]}."
+            )
+        return xp_of(labels).broadcast_to(labels, (self.n_instances, self.n_labels))

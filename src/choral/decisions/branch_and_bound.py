@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral.decisions.base import AnyMeasure
-from choral.decisions.decision import Decision, bounded
+from choral.decisions.decision import Decision, bounded_decision
 from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.risks import Risk, make_risk
-from choral.decisions.support import BLOCK_ENTRIES, DenseRows, Support
+from choral.decisions.support import DenseInstances, Support, block_entries
 from choral.decisions.ties import TOLERANCE, best_row, comes_first
+from choral.measures.forms import Form
 
-NODES_AT_A_TIME = 64
+NODES_PER_STEP = 64
 NOISE = 1e-14  # of two bounds that should be equal
 
 
 def branch_and_bound(
     distribution: LabelDistribution,
-    measure: AnyMeasure,
+    form: Form,
     known: Decision,
     instances: np.ndarray,
     *,
@@ -37,21 +37,21 @@ def branch_and_bound(
 
     With patience, so many instances in a row that are not proven end the work.
     """
-    risk = make_risk(measure, distribution.n_labels)
+    risk = make_risk(form, distribution.weights)
     labels, risks, bounds = known.labels.copy(), known.risk.copy(), known.lower_bound.copy()
     failures = 0
     for row in instances:
         weights = _row(distribution.weights, row)
         present = np.flatnonzero(weights)
-        rows = DenseRows(Support(distribution.labelsets[present]), weights[np.newaxis, present])
-        tree = _Tree(risk, rows, labels[row])
+        instance = DenseInstances(Support(distribution.labelsets[present]), weights[np.newaxis, present])
+        tree = _Tree(risk, instance, labels[row])
         bound = tree.grow(node_limit)
         labels[row], risks[row] = tree.best()
         bounds[row] = max(bounds[row], bound)
         failures = failures + 1 if risks[row] - bounds[row] > TOLERANCE else 0
         if failures == patience:
             break
-    return bounded(labels, risks.clip(0, 1), bounds)
+    return bounded_decision(labels, risks.clip(0, 1), bounds)
 
 
 def _row(weights: Any, row: Any) -> np.ndarray:
@@ -61,12 +61,12 @@ def _row(weights: Any, row: Any) -> np.ndarray:
 class _Tree:
     """The search tree of one instance."""
 
-    def __init__(self, risk: Risk, rows: DenseRows, known: np.ndarray):
+    def __init__(self, risk: Risk, instance: DenseInstances, known: np.ndarray):
         self.risk = risk
-        self.rows = rows
+        self.instance = instance
         self.n_labels = known.size
         self.solutions = known[np.newaxis]
-        self.of_solutions = risk.risks(rows, Support(self.solutions))
+        self.of_solutions = risk.risks(instance, self.solutions)
         self.heap: list[tuple[float, int, np.ndarray, np.ndarray, int]] = []
         self._number = count()  # breaks ties of the heap: arrays do not compare
 
@@ -79,9 +79,12 @@ class _Tree:
         """Look at nodes until none is left or the limit is reached; a lower bound on the risk of all predictions."""
         root = np.zeros((1, self.n_labels), dtype=np.uint8)
         self._push(root, root)
-        n_nodes, at_a_time = 1, max(1, min(NODES_AT_A_TIME, BLOCK_ENTRIES // (2 * len(self.rows.support))))
+        n_nodes, per_step = (
+            1,
+            max(1, min(NODES_PER_STEP, block_entries(self.solutions) // (2 * len(self.instance.support)))),
+        )
         while self.heap and n_nodes < node_limit:
-            labels, decided = self._children(at_a_time)
+            labels, decided = self._children(per_step)
             n_nodes += len(labels)
             self._push(labels, decided)
         least = self.of_solutions.min()
@@ -103,7 +106,7 @@ class _Tree:
         """Bound nodes, keep those that may hold something better, and see how good their likely ends are."""
         if not len(labels):
             return
-        bound = self.risk.bound(self.rows, Support(labels), Support(decided))
+        bound = self.risk.bound(self.instance, labels, decided)
         keep = self._may_be_better(bound.risks, labels)
         labels, decided, risks, ones, zeros = (part[keep] for part in (labels, decided, *bound))
         if not len(labels):
@@ -118,7 +121,7 @@ class _Tree:
     def _remember(self, labels: np.ndarray) -> None:
         """Of these and of the predictions known, keep the best in order and the best by a hair."""
         labels = np.concatenate([self.solutions, np.unique(labels, axis=0)])
-        risks = np.concatenate([self.of_solutions, self.risk.risks(self.rows, Support(labels[len(self.solutions) :]))])
+        risks = np.concatenate([self.of_solutions, self.risk.risks(self.instance, labels[len(self.solutions) :])])
         kept = list({best_row(risks, labels), int(risks.argmin())})
         self.solutions, self.of_solutions = labels[kept], risks[kept]
 

@@ -5,19 +5,21 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from choral._array_api import is_foreign, to_host, xp_of
+from choral._typing import LabelMatrix, RandomState
 from choral._validation import Value, check_count
 from choral.curves import LossCurve
 from choral.decisions.base import Distribution
 from choral.decisions.closed_form import closed_form
-from choral.decisions.decision import Decision, bounded, concatenated, proven
+from choral.decisions.decision import Decision, bounded_decision, exact_decision, join_decisions
 from choral.decisions.independent import IndependentLabels
 from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.optimal import (
     CHOOSING,
-    MOST_NODE_STEPS,
-    MOST_STEPS,
+    MAX_NODE_STEPS,
+    MAX_STEPS,
     Method,
     can_transform,
     check_decidable,
@@ -26,10 +28,10 @@ from choral.decisions.optimal import (
 )
 from choral.decisions.ties import TOLERANCE
 from choral.decisions.transform import transform
-from choral.measures import CountingMeasure, HammingMeasure
+from choral.measures import ByCount, HammingMeasure
 from choral.measures.families import get_family
 
-CURVE_STEPS = 5 * MOST_NODE_STEPS  # for all parameters together
+CURVE_STEPS = 5 * MAX_NODE_STEPS  # of branch and bound, for all parameters together
 
 Progress = Callable[[int, int, str], None]  # done, of how many, with what
 
@@ -67,22 +69,22 @@ class BayesCurve(Value):
     @property
     def labels(self) -> np.ndarray:
         """Predictions, of shape (n_parameters, n_instances, n_labels)."""
-        return _stacked([decision.labels for decision in self.decisions])
+        return _stack([decision.labels for decision in self.decisions])
 
     @property
     def risk(self) -> np.ndarray:
         """Expected losses, of shape (n_parameters, n_instances)."""
-        return _stacked([decision.risk for decision in self.decisions])
+        return _stack([decision.risk for decision in self.decisions])
 
     @property
     def exact(self) -> np.ndarray:
         """Whether each prediction is proven optimal, of shape (n_parameters, n_instances)."""
-        return _stacked([decision.exact for decision in self.decisions])
+        return _stack([decision.exact for decision in self.decisions])
 
     @property
     def lower_bound(self) -> np.ndarray:
         """Bounds on all expected losses, of shape (n_parameters, n_instances)."""
-        return _stacked([decision.lower_bound for decision in self.decisions])
+        return _stack([decision.lower_bound for decision in self.decisions])
 
     def __repr__(self) -> str:
         n_instances, n_labels = self.decisions[0].labels.shape
@@ -109,7 +111,7 @@ class BayesCurve(Value):
         return LossCurve(self.family, self.parameters, _mean(self.risk, axis=1), n_labels=n_labels, name=name)
 
 
-def _stacked(arrays: list[np.ndarray]) -> np.ndarray:
+def _stack(arrays: list[np.ndarray]) -> np.ndarray:
     return xp_of(arrays[0]).stack(arrays)
 
 
@@ -130,11 +132,11 @@ def _indices(flags: np.ndarray) -> tuple[int, ...]:
 def bayes_curve(
     distribution: Distribution,
     family: str = "binomial",
-    parameters: Any = None,
+    parameters: ArrayLike | None = None,
     *,
     method: Method = "auto",
     node_limit: int | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     progress: Progress | None = None,
 ) -> BayesCurve:
     """The best prediction and its risk for every parameter of a family.
@@ -174,29 +176,36 @@ def bayes_curve(
     check_decidable(distribution, HammingMeasure(), method)
     values = of_family.parameters(parameters, distribution.n_labels)
     measures = [of_family.measure(value) for value in values.tolist()]
+    for measure in measures:
+        check_decidable(distribution, measure, method)
+    forms = [measure.form(distribution.n_labels) for measure in measures]
     check_random_state(random_state)
     node_limit = None if node_limit is None else check_count("node_limit", node_limit)
     show = progress or (lambda done, total, what: None)
     chooses, by_transform = method in CHOOSING, False
     if chooses and isinstance(distribution, LabelDistribution):
-        by_transform = can_transform(distribution, len(measures), MOST_STEPS)
+        by_transform = can_transform(distribution, len(forms), MAX_STEPS)
     decisions: list[Decision] = []
     if isinstance(distribution, IndependentLabels) and (chooses or method == "closed_form"):
-        show(0, len(measures), "independent labels")
-        decisions = _decide_for_independent(distribution, measures)
+        show(0, len(forms), "independent labels")
+        decisions = _decide_for_independent(distribution, forms)
     elif method == "transform" or by_transform:
-        show(0, len(measures), "all predictions at once")
-        blocks = [transform(joint, measures) for _, joint in distribution.joint_blocks()]
-        decisions = [concatenated(of_measure) for of_measure in zip(*blocks, strict=True)]
+        show(0, len(forms), "all predictions at once")
+        blocks = [transform(joint, forms) for _, joint in distribution.joint_blocks()]
+        decisions = [join_decisions(of_form) for of_form in zip(*blocks, strict=True)]
     else:
-        work = {"node_steps": CURVE_STEPS / len(measures), "node_limit": node_limit, "random_state": random_state}
+        work: dict[str, Any] = {
+            "node_steps": CURVE_STEPS / len(forms),
+            "node_limit": node_limit,
+            "random_state": random_state,
+        }
         if method == "quick":
-            work["transform_steps"] = MOST_STEPS / len(measures)  # for all parameters together
-        for number, measure in enumerate(measures):
-            show(number, len(measures), f"{of_family.symbol}={values[number]:g}")
+            work["transform_steps"] = MAX_STEPS / len(forms)
+        for number, form in enumerate(forms):
+            show(number, len(forms), f"{of_family.symbol}={values[number]:g}")
             starts = decisions[-1].labels if decisions else None
-            decisions.append(decide(distribution, measure, method, starts=starts, **work))
-    show(len(measures), len(measures), "done")
+            decisions.append(decide(distribution, form, method, starts=starts, **work))
+    show(len(forms), len(forms), "done")
     return BayesCurve(family, values, tuple(_with_rising_bounds(decisions)))
 
 
@@ -206,11 +215,11 @@ def _with_rising_bounds(decisions: list[Decision]) -> list[Decision]:
     for decision in decisions[1:]:
         xp = xp_of(decision.risk)
         bound = xp.maximum(decision.lower_bound, risen[-1].lower_bound)
-        risen.append(bounded(decision.labels, decision.risk, bound))
+        risen.append(bounded_decision(decision.labels, decision.risk, bound))
     return risen
 
 
-def _decide_for_independent(distribution: IndependentLabels, measures: list[CountingMeasure]) -> list[Decision]:
+def _decide_for_independent(distribution: IndependentLabels, forms: list[ByCount]) -> list[Decision]:
     """The labels more probable than not, for every measure alike, but where dropping one makes no difference."""
     marginals = distribution.marginals()
     labels = (marginals > 0.5).astype(np.uint8)
@@ -220,23 +229,23 @@ def _decide_for_independent(distribution: IndependentLabels, measures: list[Coun
     wrong, wrong_of_fewer = distribution.wrong_labels(labels), distribution.wrong_labels(fewer)
     is_fewer = labels.any(axis=1)
     decisions = []
-    for measure in measures:
-        worths = measure.values(distribution.n_labels)[::-1]
+    for form in forms:
+        worths = form.values[::-1]
         ties = is_fewer & (wrong_of_fewer @ worths >= wrong @ worths * (1 - TOLERANCE))
         if ties.any():
-            decisions.append(closed_form(distribution, measure))
+            decisions.append(closed_form(distribution, form))
         else:
-            risk = (wrong @ measure.deficits(distribution.n_labels)).clip(0, 1)
-            decisions.append(proven(labels, risk))
+            risk = (wrong @ form.deficits()).clip(0, 1)
+            decisions.append(exact_decision(labels, risk))
     return decisions
 
 
 @np.errstate(under="ignore")
 def expected_curve(
     distribution: Distribution,
-    predictions: Any,
+    predictions: LabelMatrix,
     family: str = "binomial",
-    parameters: Any = None,
+    parameters: ArrayLike | None = None,
     name: str | None = None,
 ) -> LossCurve:
     """The expected loss of given predictions along a family, mean over instances.

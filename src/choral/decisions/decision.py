@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from choral._array_api import is_foreign, xp_of
+from choral._array_api import Array, concatenate, is_foreign, xp_of
 from choral._validation import Value
-from choral.decisions.ties import TOLERANCE, comes_first
+from choral.decisions.ties import TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,31 +47,23 @@ class Decision(Value):
         return f"Decision({n_instances} x {n_labels} labels, {n_exact} proven optimal)"
 
 
-def proven(labels: np.ndarray, risk: np.ndarray, lower_bound: np.ndarray | None = None) -> Decision:
+def exact_decision(labels: Array, risk: Array, lower_bound: Array | None = None) -> Decision:
     """A decision of an exact method."""
     xp = xp_of(risk)
     lower_bound = risk if lower_bound is None else xp.minimum(xp.clip(lower_bound, 0, None), risk)
     return Decision(labels, risk, xp.ones_like(risk, dtype=xp.bool), lower_bound)
 
 
-def bounded(labels: np.ndarray, risk: np.ndarray, lower_bound: np.ndarray) -> Decision:
+def bounded_decision(labels: Array, risk: Array, lower_bound: Array) -> Decision:
     """A decision that is optimal where its risk meets the bound."""
     xp = xp_of(risk)
     lower_bound = xp.minimum(xp.clip(lower_bound, 0, None), risk)
     return Decision(labels, risk, risk - lower_bound <= TOLERANCE, lower_bound)
 
 
-def concatenated(decisions: Sequence[Decision]) -> Decision:
+def join_decisions(decisions: Sequence[Decision]) -> Decision:
     """The decisions for some instances after another as one."""
     if len(decisions) == 1:
         return decisions[0]
     parts = [(part.labels, part.risk, part.exact, part.lower_bound) for part in decisions]
-    return Decision(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def keep_better(labels: np.ndarray, risk: np.ndarray, others: np.ndarray, other_risk: np.ndarray) -> None:
-    """Replace, in place, the predictions to which others are better, or equally good and first in order."""
-    tied = np.abs(other_risk - risk) <= TOLERANCE
-    better = np.where(tied, comes_first(others, labels), other_risk < risk)
-    labels[better] = others[better]
-    risk[better] = other_risk[better]
+    return Decision(*map(concatenate, zip(*parts, strict=True)))

@@ -16,7 +16,7 @@ from scipy.linalg import hadamard
 from choral._array_api import Array, is_foreign, to_library_of, xp_of
 from choral.rows.gpu import serves
 
-LABELS_A_PASS = 5
+LABELS_PER_PASS = 5
 
 
 def hadamard_transform(table: Array) -> Array:
@@ -35,8 +35,8 @@ def hadamard_transform(table: Array) -> Array:
 def _by_products(table: Array) -> Array:
     xp = xp_of(table)
     shape, n_labels = table.shape, table.shape[-1].bit_length() - 1
-    for first in range(0, n_labels, LABELS_A_PASS):
-        matrix = _matrix_beside(table, min(LABELS_A_PASS, n_labels - first))
+    for first in range(0, n_labels, LABELS_PER_PASS):
+        matrix = _matrix_for(table, min(LABELS_PER_PASS, n_labels - first))
         if first == 0:
             table = xp.reshape(table, (-1, matrix.shape[0])) @ matrix
         else:
@@ -44,7 +44,7 @@ def _by_products(table: Array) -> Array:
     return xp.reshape(table, shape)
 
 
-def _matrix_beside(table: Array, n_labels: int) -> Array:
+def _matrix_for(table: Array, n_labels: int) -> Array:
     matrix = to_library_of(_hadamard_matrix(n_labels), table)
     return xp_of(table).astype(matrix, table.dtype) if is_foreign(table) else matrix
 

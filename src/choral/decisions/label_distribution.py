@@ -1,23 +1,44 @@
 """LabelDistribution: probabilities of label sets, for one instance or for many over a shared support."""
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from choral._array_api import is_foreign, namespace_of
-from choral._validation import Value, check_array, check_count, check_matrix, check_sample_weight, refuse_where
-from choral.decisions.base import AnyMeasure, Distribution, check_hard
-from choral.decisions.label_weights import check_weights, distinct_rows, draw, merge_equal, total_weights
+from choral._array_api import Array, concatenate, device_of, is_foreign, to_library_of, xp_of
+from choral._typing import LabelMatrix, RandomState, RowWeights
+from choral._validation import Value, check_count
+from choral.decisions.base import Distribution
+from choral.decisions.checks import (
+    as_labels,
+    check_hard,
+    check_numeric_matrix,
+    check_probabilities,
+    check_shares,
+    library_of,
+    read_array,
+    reference_of,
+)
+from choral.decisions.device_arrays import speed_of
+from choral.decisions.device_support import (
+    DeviceInstances,
+    DeviceSupport,
+    members_of,
+    merge_equal_of_instances,
+    merge_equal_on_device,
+)
+from choral.decisions.instances import Instances
+from choral.decisions.label_weights import distinct_rows, merge_equal, total_weights
 from choral.decisions.risks import make_risk
-from choral.decisions.support import BLOCK_ENTRIES, Rows, Support, instance_blocks, make_rows
-from choral.decisions.ties import TOLERANCE, first_in_order
+from choral.decisions.support import Support, block_entries, instance_blocks, make_instances, row_blocks, slices
+from choral.measures import Form, Measure
 from choral.measures.subsets import members_table
 
-MOST_DENSE_LABELS = 22  # 2^22 probabilities, 32 MiB
+MAX_DENSE_LABELS = 22  # 2^22 probabilities, 32 MiB
+MAX_DEVICE_LABELS = 28  # 2^28 risks, 2 GiB, and some eight such arrays at a time
 
 
 class LabelDistribution(Value, Distribution):
@@ -37,6 +58,8 @@ class LabelDistribution(Value, Distribution):
     Attributes
     ----------
     labelsets : ndarray of uint8, of shape (n_labelsets, n_labels)
+        Of samples of several instances on a device (n_instances, n_labelsets, n_labels): the label sets of each by
+        itself. Some may have no weight.
     probabilities : ndarray or CSR array, as it was given
     n_labels, n_instances, n_labelsets : int
 
@@ -52,24 +75,28 @@ class LabelDistribution(Value, Distribution):
     array([[0, 0, 0]], dtype=uint8)
     """
 
-    labelsets: np.ndarray
+    labelsets: Array
     weights: Any  # (n_instances, n_labelsets), dense or CSR
     has_instances: bool  # whether the probabilities came with an axis for instances
-    most_dense_labels = MOST_DENSE_LABELS  # for which all 2^K predictions can be looked at
-    speed = 1  # how many times the work of a processor is done in the same time
 
-    def __new__(cls, labelsets: Any = None, probabilities: Any = None) -> "LabelDistribution":
-        return object.__new__(_class_for(labelsets, probabilities) if cls is LabelDistribution else cls)
-
-    def __init__(self, labelsets: Any, probabilities: Any):
+    def __init__(self, labelsets: LabelMatrix, probabilities: LabelMatrix):
         _check_same_order(labelsets, probabilities)
-        labelsets, _ = check_hard("labelsets", labelsets, check_matrix("labelsets", labelsets).shape[1])
-        weights, has_instances = check_weights(probabilities, len(labelsets))
-        labelsets, weights = merge_equal(labelsets, weights)
-        self._freeze(labelsets=labelsets, weights=weights, has_instances=has_instances)
+        like = reference_of(labelsets=labelsets, probabilities=probabilities)
+        labels, _ = check_hard("labelsets", labelsets, like=like)
+        weights, has_instances = check_probabilities(read_array("probabilities", probabilities, like), labels.shape[0])
+        merge = merge_equal if like is None else merge_equal_on_device
+        labels, weights = merge(labels, weights)
+        self._freeze(labelsets=labels, weights=weights, has_instances=has_instances)
 
     @classmethod
-    def from_dense(cls, probabilities: Any) -> "LabelDistribution":
+    def _of_parts(cls, labelsets: Array, weights: Any, has_instances: bool) -> "LabelDistribution":
+        """A distribution of checked arrays without equal label sets."""
+        distribution = object.__new__(cls)
+        distribution._freeze(labelsets=labelsets, weights=weights, has_instances=has_instances)
+        return distribution
+
+    @classmethod
+    def from_dense(cls, probabilities: LabelMatrix) -> "LabelDistribution":
         """Distribution from the probabilities of all 2^K label sets; label i is bit i of the index.
 
         Parameters
@@ -82,19 +109,21 @@ class LabelDistribution(Value, Distribution):
         >>> LabelDistribution.from_dense([0.1, 0.2, 0.3, 0.4]).labelsets
         array([[0, 0], [1, 0], [0, 1], [1, 1]], dtype=uint8)
         """
-        if is_foreign(probabilities):
-            return _class_for(probabilities).from_dense(probabilities)
-        probabilities = check_array("probabilities", probabilities)
-        n_labels = dense_labels(probabilities.shape, MOST_DENSE_LABELS)
-        weights, has_instances = check_weights(probabilities, 1 << n_labels)
-        present = np.flatnonzero(total_weights(weights))
-        distribution = object.__new__(cls)
-        labelsets = members_table(present, n_labels)
-        distribution._freeze(labelsets=labelsets, weights=weights[:, present], has_instances=has_instances)
-        return distribution
+        like = reference_of(probabilities=probabilities)
+        checked = read_array("probabilities", probabilities, like)
+        n_labels = _dense_labels(tuple(checked.shape), MAX_DENSE_LABELS if like is None else MAX_DEVICE_LABELS)
+        weights, has_instances = check_probabilities(checked, 1 << n_labels)
+        if like is None:
+            present = np.flatnonzero(total_weights(weights))
+            return cls._of_parts(members_table(present, n_labels), weights[:, present], has_instances)
+        xp = xp_of(weights)
+        present = xp.nonzero(xp.sum(weights, axis=0))[0]
+        if present.shape[0] < weights.shape[1]:
+            weights = xp.take(weights, present, axis=1)
+        return cls._of_parts(members_of(present, n_labels), weights, has_instances)
 
     @classmethod
-    def from_samples(cls, samples: Any, sample_weight: Any = None) -> "LabelDistribution":
+    def from_samples(cls, samples: LabelMatrix, sample_weight: RowWeights | None = None) -> "LabelDistribution":
         """The empirical distribution of label sets: of training labels, or of the predictions of an ensemble.
 
         Parameters
@@ -110,22 +139,20 @@ class LabelDistribution(Value, Distribution):
         >>> LabelDistribution.from_samples([[0, 1], [1, 1], [0, 1], [0, 1]])
         LabelDistribution(2 label sets, 2 labels)
         """
-        if is_foreign(samples):
-            return _class_for(samples).from_samples(samples, sample_weight)
-        samples = check_array("samples", samples)
-        has_instances = samples.ndim == 3
-        if has_instances:
-            refuse_where("samples must be binary, 0 or 1", "samples", samples, (samples != 0) & (samples != 1))
-        rows = check_matrix("samples", samples.reshape(-1, samples.shape[2]) if has_instances else samples)
-        rows, _ = check_hard("samples", rows, rows.shape[1])
-        n_instances, n_samples = samples.shape[:2] if has_instances else (1, len(rows))
-        share = check_sample_weight(sample_weight, n_samples)
-        share = np.ones(n_samples) if share is None else share
-        labelsets, which = distinct_rows(rows)
-        instances = np.repeat(np.arange(n_instances), n_samples)
-        data = np.tile(share / share.sum(), n_instances)
-        weights = sp.coo_array((data, (instances, which)), shape=(n_instances, len(labelsets))).tocsr()
-        return cls(labelsets, weights if has_instances else weights.toarray()[0])
+        like = reference_of(samples=samples)
+        read = read_array("samples", samples, like)
+        if read.ndim != 3:
+            rows, _ = check_hard("samples", read, like=like)
+            return cls(rows, check_shares(sample_weight, rows.shape[0], like))
+        n_instances, n_samples, n_labels = read.shape
+        check_numeric_matrix("samples", xp_of(read).reshape(read, (n_instances * n_samples, n_labels)))
+        votes, shares = as_labels("samples", read), check_shares(sample_weight, n_samples, like)
+        if like is not None:
+            weights = xp_of(shares).broadcast_to(shares, (n_instances, n_samples))
+            return cls._of_parts(*merge_equal_of_instances(votes, weights), has_instances=True)
+        labelsets, which = distinct_rows(votes.reshape(-1, n_labels))
+        entries = np.tile(shares, n_instances), (np.repeat(np.arange(n_instances), n_samples), which)
+        return cls(labelsets, sp.coo_array(entries, shape=(n_instances, len(labelsets))).tocsr())
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in ("labelsets", "weights", "has_instances")}
@@ -137,6 +164,8 @@ class LabelDistribution(Value, Distribution):
                 part.flags.writeable = False
 
     def _identity(self) -> tuple:
+        if self._device is not None:  # arrays on a device are not read back to be compared
+            return (id(self),)
         parts = [self.labelsets, self.weights]
         if sp.issparse(self.weights):  # indices of 32 and of 64 bits are the same
             places = self.weights.indices, self.weights.indptr
@@ -148,7 +177,13 @@ class LabelDistribution(Value, Distribution):
 
     def __repr__(self) -> str:
         instances = f"{self.n_instances} instances, " if self.has_instances else ""
-        return f"LabelDistribution({instances}{self.n_labelsets} label sets, {self.n_labels} labels)"
+        each = " each" if self.has_own_labelsets else ""
+        where = "" if self._device is None else f", {library_of(self.weights)} on {device_of(self.weights)}"
+        return f"LabelDistribution({instances}{self.n_labelsets} label sets{each}, {self.n_labels} labels{where})"
+
+    @property
+    def _device(self) -> Array | None:
+        return self.weights if is_foreign(self.weights) else None
 
     @property
     def probabilities(self) -> Any:
@@ -160,7 +195,7 @@ class LabelDistribution(Value, Distribution):
     @property
     def n_labels(self) -> int:  # type: ignore[override]
         """The number of labels, K."""
-        return self.labelsets.shape[1]
+        return self.labelsets.shape[-1]
 
     @property
     def n_instances(self) -> int:  # type: ignore[override]
@@ -170,100 +205,102 @@ class LabelDistribution(Value, Distribution):
     @property
     def n_labelsets(self) -> int:
         """The number of label sets in the support, M."""
-        return len(self.labelsets)
+        return self.labelsets.shape[-2]
+
+    @property
+    def has_own_labelsets(self) -> bool:
+        """Whether each instance has label sets of its own, as samples on a device have."""
+        return self.labelsets.ndim == 3
+
+    @property
+    def max_dense_labels(self) -> int:
+        """The number of labels up to which all 2^K predictions can be looked at."""
+        return MAX_DENSE_LABELS if self._device is None else MAX_DEVICE_LABELS
+
+    @property
+    def speed(self) -> int:
+        """How many times the work of a processor is done in the same time, roughly."""
+        return speed_of(self.weights)
 
     def joint_blocks(self) -> Iterator[tuple[slice, "LabelDistribution"]]:
         yield slice(0, self.n_instances), self
 
     @cached_property
-    def support(self) -> Support:
-        """The support in the form that the inner loops take."""
-        return Support(self.labelsets)
+    def _support(self) -> Support | DeviceSupport:
+        """The support that all instances share, in the form that the inner loops take."""
+        return Support(self.labelsets) if self._device is None else DeviceSupport(self.labelsets[None, ...])
 
-    def blocks(self) -> Iterator[tuple[slice, Rows]]:
+    def instances(self, rows: slice) -> Instances:
+        """Some instances and their weights, in the form that the inner loops take."""
+        if self._device is None:
+            return make_instances(self._support, self.weights[rows])  # type: ignore[arg-type]
+        if self.has_own_labelsets:
+            return DeviceInstances(DeviceSupport(self.labelsets[rows, ...]), self.weights[rows, :][:, None, :])
+        return DeviceInstances(self._support, self.weights[rows, :][None, :, :])  # type: ignore[arg-type]
+
+    def blocks(self) -> Iterator[tuple[slice, Instances]]:
         """Some instances and their weights after another, so that no intermediate is large."""
-        for block in instance_blocks(self.weights, self.n_labels):
-            yield block, make_rows(self.support, self.weights[block])
-
-    @np.errstate(under="ignore")
-    def marginals(self) -> np.ndarray:
-        marginals = np.empty((self.n_instances, self.n_labels))
-        for block, rows in self.blocks():
-            marginals[block] = rows.by_label(1.0)
-        return marginals.clip(0, 1, out=marginals)  # weights add up to 1 but for rounding
-
-    def mode(self) -> np.ndarray:
-        mode = np.empty((self.n_instances, self.n_labels), dtype=np.uint8)
-        for instance, (labelsets, weights) in enumerate(self._entries()):
-            tied = np.flatnonzero(weights >= weights.max() - TOLERANCE)
-            which = tied[0] if tied.size == 1 else tied[first_in_order(self.labelsets[labelsets[tied]])]
-            mode[instance] = self.labelsets[labelsets[which]]
-        return mode
-
-    def _entries(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The label sets and their weights, instance by instance."""
-        if sp.issparse(self.weights):
-            ends = self.weights.indptr
-            for first, last in pairwise(ends):
-                yield self.weights.indices[first:last], self.weights.data[first:last]
+        if self._device is None:
+            blocks = instance_blocks(self.weights, self.n_labels)
         else:
-            everything = np.arange(self.n_labelsets)
-            for weights in self.weights:
-                yield everything, weights
+            own = self.n_labelsets * self.n_labels if self.has_own_labelsets else self.n_labelsets
+            blocks = row_blocks(self.n_instances, max(own, self.n_labels), self.weights)
+        for rows in blocks:
+            yield rows, self.instances(rows)
 
     @np.errstate(under="ignore")
-    def expected_loss(self, candidates: Any, measure: AnyMeasure) -> np.ndarray:
-        self.check_measure(measure)
+    def marginals(self) -> Array:
+        marginals = concatenate(instances.by_label(1.0) for _, instances in self.blocks())
+        return xp_of(marginals).clip(marginals, 0, 1)  # weights add up to 1 but for rounding
+
+    def mode(self) -> Array:
+        return concatenate(instances.modes() for _, instances in self.blocks())
+
+    @np.errstate(under="ignore")
+    def expected_loss(self, candidates: LabelMatrix, measure: Measure) -> Array:
+        form = self.form_of(measure)
         labels, single = self.check_candidates(candidates)
-        risk = make_risk(measure, self.n_labels)
-        losses = np.empty((self.n_instances, len(labels)))
-        step = max(1, BLOCK_ENTRIES // self.n_labelsets)
-        for first in range(0, len(labels), step):
-            block = slice(first, first + step)
-            losses[:, block] = self.weights @ risk.pair_losses(self.support, Support(labels[block]))
-        losses.clip(0, 1, out=losses)
+        risk = make_risk(form, self.weights)
+        instances = self.instances(slice(0, self.n_instances))
+        pool = instances.make_pool(labels)
+        parts = slices(len(pool), max(1, block_entries(self.weights) // math.prod(self.labelsets.shape[:-1])))
+        losses = [risk.pool_risks(instances, pool.part(part)) for part in parts]
+        losses = xp_of(losses[0]).concat(losses, axis=1)
+        losses = xp_of(losses).clip(losses, 0, 1)
         return losses[:, 0] if single else losses
 
     @np.errstate(under="ignore")
-    def risk(self, predictions: Any, measure: AnyMeasure) -> np.ndarray:
-        self.check_measure(measure)
-        labels = self.check_predictions(predictions)
-        risk = make_risk(measure, self.n_labels)
-        risks = np.empty(self.n_instances)
-        for block, rows in self.blocks():
-            risks[block] = risk.risks(rows, Support(labels[block]))
-        return risks.clip(0, 1, out=risks)
+    def risk(self, predictions: LabelMatrix, measure: Measure) -> Array:
+        form = self.form_of(measure)
+        return self.risk_under(form, self.check_predictions(predictions))
 
-    def wrong_labels(self, predictions: Any) -> np.ndarray:
-        labels = self.check_predictions(predictions)
-        probabilities = np.empty((self.n_instances, self.n_labels + 1))
-        for block, rows in self.blocks():
-            wrong = rows.differences(Support(labels[block])).astype(np.intp)
-            probabilities[block] = rows.histogram(wrong, self.n_labels + 1)
-        return probabilities
+    def risk_under(self, form: Form, labels: Array) -> Array:
+        """The risk of checked predictions, one for each instance."""
+        risk = make_risk(form, self.weights)
+        risks = concatenate(risk.risks(instances, labels[rows, :]) for rows, instances in self.blocks())
+        return xp_of(risks).clip(risks, 0, 1)
 
-    def sample(self, n: int, rng: Any = None) -> np.ndarray:
+    def wrong_labels(self, predictions: LabelMatrix) -> Array:
+        labels = self.check_predictions(predictions)
+        return concatenate(
+            instances.histogram(instances.pairs(labels[rows, :]).differences(), self.n_labels + 1)
+            for rows, instances in self.blocks()
+        )
+
+    def sample(self, n: int, rng: RandomState = None) -> Array:
         n = check_count("n", n)
-        drawn = draw(self.weights, np.random.default_rng(rng).random((self.n_instances, n)))
-        return self.labelsets[drawn if self.has_instances else drawn[0]]
+        uniform = np.random.default_rng(rng).random((self.n_instances, n))
+        samples = self.instances(slice(0, self.n_instances)).draw(to_library_of(uniform, self.weights))
+        return samples if self.has_instances else samples[0, ...]
 
 
-def dense_labels(shape: tuple[int, ...], most: int) -> int:
+def _dense_labels(shape: tuple[int, ...], most: int) -> int:
     """The number of labels of probabilities of all 2^K label sets."""
     size = shape[-1] if shape else 0
     n_labels = size.bit_length() - 1
     if size != 1 << max(n_labels, 0) or not 1 <= n_labels <= most:
         raise ValueError(f"probabilities must have 2 ** n_labels entries with 1 <= n_labels <= {most}; got {size}.")
     return n_labels
-
-
-def _class_for(*arrays: Any) -> type[LabelDistribution]:
-    """The class that holds such arrays: this one, or one that leaves them on their device."""
-    if namespace_of(*arrays) is None:
-        return LabelDistribution
-    from choral.decisions.arrays.distribution import ArrayDistribution  # which knows this file
-
-    return ArrayDistribution
 
 
 def _check_same_order(labelsets: Any, probabilities: Any) -> None:

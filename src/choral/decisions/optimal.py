@@ -4,38 +4,39 @@ from typing import Any, Literal
 
 import numpy as np
 
-from choral._array_api import xp_of
+from choral._array_api import Array, is_foreign, xp_of
+from choral._typing import LabelMatrix, RandomState
 from choral._validation import check_count
-from choral.decisions.arrays.distribution import ArrayDistribution
-from choral.decisions.base import AnyMeasure, Distribution
+from choral.decisions.base import Distribution
 from choral.decisions.branch_and_bound import branch_and_bound
 from choral.decisions.closed_form import closed_form, has_closed_form
-from choral.decisions.decision import Decision, concatenated
+from choral.decisions.decision import Decision, join_decisions
 from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.search import search
 from choral.decisions.transform import transform
+from choral.measures import Form, Measure
 
 Method = Literal["auto", "quick", "closed_form", "transform", "branch_and_bound", "search"]
 
 METHODS = ("auto", "quick", "closed_form", "transform", "branch_and_bound", "search")
-CHOOSING = ("auto", "quick")  # which take what fits
-MOST_NODES = 20_000
-MOST_STEPS = 2e9  # of a transform, a few seconds
-MOST_NODE_STEPS = 1e10  # of branch and bound, likewise: they are multiply-adds of matrix products
-STEPS_A_LABEL = 1000  # what else a node takes
+CHOOSING = ("auto", "quick")  # which choose one of the others
+MAX_NODES = 20_000
+MAX_STEPS = 2e9  # of a transform, a few seconds
+MAX_NODE_STEPS = 1e10  # of branch and bound, likewise: they are multiply-adds of matrix products
+STEPS_PER_LABEL = 1000  # what a node takes besides
 PATIENCE = 5  # instances in a row that it does not prove, before it gives up
-WORTHWHILE_NODES = 200  # fewer prove next to nothing
+MIN_NODES = 200  # fewer prove next to nothing
 
 
 @np.errstate(under="ignore")  # probabilities below 1e-308 times losses
 def bayes_optimal(
     distribution: Distribution,
-    measure: AnyMeasure,
+    measure: Measure,
     *,
     method: Method = "auto",
-    candidates: Any = None,
+    candidates: LabelMatrix | None = None,
     node_limit: int | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Decision:
     r"""The hard prediction with the least expected loss, for each instance.
 
@@ -45,10 +46,11 @@ def bayes_optimal(
     ----------
     distribution : LabelDistribution or IndependentLabels
         What is known of the true labels. Of tensors and other arrays on a device, the decision is made there.
-    measure : Measure or RelevanceMeasure
+    measure : Measure
         What it is worth to be right on a set of labels.
     method : {"auto", "quick", "closed_form", "transform", "branch_and_bound", "search"}
-        * ``"closed_form"``: Hamming and additive measures, subset 0/1, and every measure for `IndependentLabels`.
+        * ``"closed_form"``: Hamming and additive measures, subset 0/1, and for `IndependentLabels` every measure but
+          relevance weighting of one that tells labels apart.
         * ``"transform"``: looks at all 2^K predictions, for up to 22 labels (28 on a device).
         * ``"branch_and_bound"``: for any number of labels; proves its result where the distribution is peaked, else
           stops at ``node_limit`` with the bound it has.
@@ -84,83 +86,91 @@ def bayes_optimal(
     >>> decision.labels, decision.risk, decision.exact
     (array([[0, 0, 0]], dtype=uint8), array([0.72]), array([ True]))
     """
-    check_decidable(distribution, measure, method)
-    if candidates is not None:
-        candidates = distribution.check_candidates(candidates)[0]
+    form = check_decidable(distribution, measure, method)
+    checked = None if candidates is None else distribution.check_candidates(candidates)[0]
     node_limit = None if node_limit is None else check_count("node_limit", node_limit)
     check_random_state(random_state)
-    return decide(distribution, measure, method, candidates, node_limit=node_limit, random_state=random_state)
+    return decide(distribution, form, method, checked, node_limit=node_limit, random_state=random_state)
 
 
 def decide(
     distribution: Distribution,
-    measure: AnyMeasure,
+    form: Form,
     method: str,
-    candidates: np.ndarray | None = None,
+    candidates: Array | None = None,
     *,
-    starts: np.ndarray | None = None,
+    starts: Array | None = None,
     node_limit: int | None = None,
     node_steps: float | None = None,
     transform_steps: float | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Decision:
     """`bayes_optimal` for checked arguments.
 
     ``starts`` has one more prediction for each instance to search from, ``node_steps`` and ``transform_steps`` are the
     work that branch and bound and a transform may do where nobody has asked for them.
     """
-    if method == "closed_form" or (method in CHOOSING and has_closed_form(distribution, measure)):
-        return closed_form(distribution, measure)
+    if method == "closed_form" or (method in CHOOSING and has_closed_form(distribution, form)):
+        return closed_form(distribution, form)
     decisions = []
     for rows, joint in distribution.joint_blocks():
-        by_transform = method in CHOOSING and can_transform(joint, 1, transform_steps or MOST_STEPS)
+        by_transform = method in CHOOSING and can_transform(joint, 1, transform_steps or MAX_STEPS)
         if method == "transform" or by_transform:
-            decisions.append(transform(joint, [measure])[0])
+            decisions.append(transform(joint, [form])[0])
             continue
         of_rows = None if starts is None else starts[rows, :]
-        found = search(joint, measure, candidates=candidates, starts=of_rows, random_state=random_state)
-        if not isinstance(joint, ArrayDistribution):  # for which there is no branch and bound
-            found = _prove(joint, measure, found, method, node_limit, node_steps or MOST_NODE_STEPS)
+        found = search(joint, form, candidates=candidates, starts=of_rows, random_state=random_state)
+        if not is_foreign(joint.weights):  # there is no branch and bound on a device
+            found = _prove(joint, form, found, method, node_limit, node_steps or MAX_NODE_STEPS)
         decisions.append(found)
-    return concatenated(decisions)
+    return join_decisions(decisions)
 
 
 def _prove(
-    joint: LabelDistribution, measure: AnyMeasure, found: Decision, method: str, node_limit: int | None, steps: float
+    joint: LabelDistribution, form: Form, found: Decision, method: str, node_limit: int | None, steps: float
 ) -> Decision:
     """Go on from a search with branch and bound, if that is asked for or affordable."""
     if method == "branch_and_bound":
         everywhere = np.arange(joint.n_instances)
-        return branch_and_bound(joint, measure, found, everywhere, node_limit=node_limit or MOST_NODES)
+        return branch_and_bound(joint, form, found, everywhere, node_limit=node_limit or MAX_NODES)
     not_proven = np.flatnonzero(~found.exact)
-    steps_a_node = joint.n_labels * (STEPS_A_LABEL + 4 * joint.weights.size / joint.n_instances)
-    nodes = min(int(steps / (steps_a_node * max(not_proven.size, 1))), node_limit or MOST_NODES)
-    if method in ("search", "quick") or nodes < WORTHWHILE_NODES:
+    steps_per_node = joint.n_labels * (STEPS_PER_LABEL + 4 * joint.weights.size / joint.n_instances)
+    nodes = min(int(steps / (steps_per_node * max(not_proven.size, 1))), node_limit or MAX_NODES)
+    if method in ("search", "quick") or nodes < MIN_NODES:
         return found
-    return branch_and_bound(joint, measure, found, not_proven, node_limit=nodes, patience=PATIENCE)
+    return branch_and_bound(joint, form, found, not_proven, node_limit=nodes, patience=PATIENCE)
 
 
-def can_transform(distribution: LabelDistribution, n_measures: int, most_steps: float) -> bool:
+def can_transform(distribution: LabelDistribution, n_measures: int, max_steps: float) -> bool:
     """Whether looking at all predictions is a matter of seconds."""
     n_labels = distribution.n_labels
-    if n_labels > distribution.most_dense_labels:
+    if n_labels > distribution.max_dense_labels:
         return False
-    return (n_measures + 1) * distribution.n_instances * n_labels * 2**n_labels <= most_steps * distribution.speed
+    return (n_measures + 1) * distribution.n_instances * n_labels * 2**n_labels <= max_steps * distribution.speed
 
 
-def check_decidable(distribution: Any, measure: Any, method: str) -> None:
-    """Refuse what cannot be decided, with the reason."""
+def check_decidable(distribution: Any, measure: Any, method: str) -> Form:
+    """The form of a measure; what cannot be decided is refused, with the reason."""
     if not isinstance(distribution, Distribution):
         came = type(distribution).__name__
         raise TypeError(f"distribution must be a LabelDistribution or IndependentLabels; got {came}.")
-    distribution.check_measure(measure)
+    form = distribution.form_of(measure)
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}.")
-    if method == "branch_and_bound" and isinstance(distribution, ArrayDistribution):
+    if method == "branch_and_bound" and _is_on_device(distribution):
         raise ValueError(
             "method 'branch_and_bound' works on NumPy arrays alone (tensor.cpu().numpy() makes one of a tensor); "
             "on a device, 'search' finds good predictions and 'transform' proves the best."
         )
+    if method == "closed_form" and not has_closed_form(distribution, form):
+        raise ValueError(
+            f"method 'closed_form' needs an additive measure, subset 0/1 or IndependentLabels; got {measure!r}."
+        )
+    return form
+
+
+def _is_on_device(distribution: Distribution) -> bool:
+    return isinstance(distribution, LabelDistribution) and is_foreign(distribution.weights)
 
 
 def check_random_state(random_state: Any) -> None:
@@ -173,7 +183,7 @@ def check_random_state(random_state: Any) -> None:
 
 
 @np.errstate(under="ignore")
-def regret(distribution: Distribution, predictions: Any, measure: AnyMeasure, *, method: Method = "auto") -> np.ndarray:
+def regret(distribution: Distribution, predictions: LabelMatrix, measure: Measure, *, method: Method = "auto") -> Array:
     """How much more than necessary predictions are expected to cost.
 
     Parameters
@@ -181,7 +191,7 @@ def regret(distribution: Distribution, predictions: Any, measure: AnyMeasure, *,
     distribution : LabelDistribution or IndependentLabels
     predictions : array-like of shape (n_instances, n_labels) or (n_labels,)
         Hard predictions, 0 or 1: one for each instance, or one for all.
-    measure : Measure or RelevanceMeasure
+    measure : Measure
     method : str
         See `bayes_optimal`. Where that proves no optimum, this is the regret against the best prediction found.
 
@@ -196,7 +206,7 @@ def regret(distribution: Distribution, predictions: Any, measure: AnyMeasure, *,
     >>> regret(distribution, [[0, 1]], SubsetMeasure()).round(3)
     array([0.1])
     """
-    check_decidable(distribution, measure, method)
+    form = check_decidable(distribution, measure, method)
     labels = distribution.check_predictions(predictions)
-    best = bayes_optimal(distribution, measure, method=method)
-    return xp_of(best.risk).clip(distribution.risk(labels, measure) - best.risk, 0, None)
+    best = decide(distribution, form, method)
+    return xp_of(best.risk).clip(distribution.risk_under(form, labels) - best.risk, 0, None)

@@ -1,20 +1,26 @@
-"""Some label sets, and how the weights of instances meet them: the inner loops of every expected loss.
+"""Label sets and weights of NumPy and SciPy, for the inner loops: see `choral.decisions.instances`.
 
-Instances have a weight for each label set of the support (`DenseRows`) or for a few of them (`SparseRows`). Both answer
-the same questions, so no loss needs to know which it is: *entries* are the pairs of an instance and a label set that
-has a weight, in an array of whatever shape.
+Instances have a weight for each label set of the support (`DenseInstances`) or for a few of them (`SparseInstances`).
+How many differ is counted in words of bits.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from choral._array_api import Array
+from choral.decisions.device_arrays import is_on_host
+from choral.decisions.label_weights import distinct_rows, draw_columns, total_weights
+from choral.decisions.ties import TOLERANCE, first_in_order, in_order
 from choral.decisions.words import count_differences, pack_words
+from choral.measures.subsets import members_table
 
 BLOCK_ENTRIES = 1 << 21  # 16 MiB of doubles; a handful of such arrays live at a time
+DEVICE_ENTRIES = 1 << 25  # 256 MiB: an accelerator does less in no time
 
 
 class Support:
@@ -22,15 +28,11 @@ class Support:
 
     def __init__(self, labelsets: np.ndarray):
         self.labelsets = labelsets
+        self.n_labels = labelsets.shape[1]
         self.words = pack_words(labelsets)
 
     def __len__(self) -> int:
         return len(self.labelsets)
-
-    @property
-    def n_labels(self) -> int:
-        """The number of labels, K."""
-        return self.labelsets.shape[1]
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -38,81 +40,138 @@ class Support:
         return self.labelsets.sum(axis=1, dtype=np.int32)
 
     @cached_property
-    def _floats(self) -> np.ndarray:
+    def numbers(self) -> np.ndarray:
+        """The label sets as doubles, for products."""
         return self.labelsets.astype(float)
 
-    def products(self, weights: Any, labels: list[int] | None = None) -> np.ndarray:
-        """``weights @ labelsets``: the weight that falls on each label (of some), of a dense or sparse matrix."""
-        if labels is not None:
-            return np.asarray(weights @ self.labelsets[:, labels].astype(float))
-        if self.labelsets.size <= BLOCK_ENTRIES:
-            return np.asarray(weights @ self._floats)
-        step = max(1, BLOCK_ENTRIES // len(self))
-        blocks = (self.labelsets[:, first : first + step].astype(float) for first in range(0, self.n_labels, step))
-        return np.concatenate([np.asarray(weights @ block) for block in blocks], axis=1)
-
+    @property
     def index(self) -> np.ndarray:
         """The index of each label set among all 2^K; label i is bit i."""
         return self.words[:, 0].view(np.int64).astype(np.intp, copy=False)  # one word a row: no copy
 
-    def mask(self, labels: Any) -> np.ndarray:
-        """The words in which just these labels are set."""
-        row = np.zeros((1, self.n_labels), dtype=np.uint8)
-        row[0, list(labels)] = 1
-        return pack_words(row)[0]
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        return np.concatenate([self.labelsets[rows] @ values for rows in row_blocks(len(self), self.n_labels)])
+
+    def part(self, places: slice) -> "Support":
+        return Support(self.labelsets[places])
+
+    def at(self, places: np.ndarray) -> np.ndarray:
+        return self.labelsets[places]
+
+    def products(self, weights: Any, labels: Sequence[int] | None = None) -> np.ndarray:
+        """``weights @ labelsets``: the weight that falls on each label (of some), of a dense or sparse matrix."""
+        if labels is not None:
+            return np.asarray(weights @ self.labelsets[:, list(labels)].astype(float))
+        if self.labelsets.size <= BLOCK_ENTRIES:
+            return np.asarray(weights @ self.numbers)
+        step = max(1, BLOCK_ENTRIES // len(self))
+        blocks = (self.labelsets[:, first : first + step].astype(float) for first in range(0, self.n_labels, step))
+        return np.concatenate([np.asarray(weights @ block) for block in blocks], axis=1)
 
 
-class Rows(Protocol):
-    """Some instances and the weights they give to the label sets of a support."""
+class Pairs:
+    """All pairs, of shape (n_predictions, n_labelsets); or those at some places, of shape (n_places,)."""
 
-    support: Support
-    n_instances: int
+    def __init__(
+        self, predictions: Support, labelsets: Support, places: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> None:
+        self.predictions = predictions
+        self.labelsets = labelsets
+        self._places = places
 
-    def differences(self, predictions: Support, mask: np.ndarray | None = None) -> np.ndarray:
-        """For each entry, in how many labels the prediction of its instance differs from its label set.
-
-        A mask, of shape (n_words,) or (n_instances, n_words), says which labels count.
-        """
-
-    def index_differences(self, predictions: Support) -> np.ndarray:
-        """For each entry, the index of the set of labels in which the two differ; up to 64 labels."""
-
-    def of_instances(self, values: np.ndarray) -> np.ndarray:
-        """One value an instance, as one value an entry (or a shape that broadcasts to it)."""
+    def of_predictions(self, values: np.ndarray) -> np.ndarray:
+        return values[:, np.newaxis] if self._places is None else values[self._places[0]]
 
     def of_labelsets(self, values: np.ndarray) -> np.ndarray:
-        """One value a label set, as one value an entry (or a shape that broadcasts to it)."""
+        return values[np.newaxis] if self._places is None else values[self._places[1]]
 
-    def total(self, values: np.ndarray) -> np.ndarray:
-        """Weighted sum over the entries of each instance."""
+    def differences(self, labels: Sequence[int] | None = None, decided: Support | None = None) -> np.ndarray:
+        mask = None if decided is None else self.of_predictions(decided.words)
+        if labels is not None:
+            these = _words_of(labels, self.labelsets.n_labels)
+            mask = these if mask is None else mask & these
+        words = self.of_predictions(self.predictions.words), self.of_labelsets(self.labelsets.words)
+        return count_differences(*words, mask)
 
-    def by_label(self, values: np.ndarray | float, labels: list[int] | None = None) -> np.ndarray:
-        """Weighted sum over the entries of each instance whose label set has label i, for every i (of ``labels``)."""
+    def index_differences(self) -> np.ndarray:
+        return self.of_predictions(self.predictions.index) ^ self.of_labelsets(self.labelsets.index)
 
-    def histogram(self, counts: np.ndarray, n_bins: int) -> np.ndarray:
-        """The weight of each instance's entries by their count, 0, 1, ..., n_bins - 1."""
-
-    def ranked_total(self, values: np.ndarray) -> np.ndarray:
-        """Sum of each instance's weights from the heaviest down, each times the value of its rank."""
+    def products(self, of_predictions: np.ndarray, of_labelsets: np.ndarray) -> np.ndarray:
+        return of_predictions @ of_labelsets.T
 
 
-class DenseRows:
-    """Instances with a weight for every label set; entries have the shape (n_instances, n_labelsets)."""
+def _words_of(labels: Sequence[int], n_labels: int) -> np.ndarray:
+    """The words in which just these labels are set."""
+    row = np.zeros((1, n_labels), dtype=np.uint8)
+    row[0, list(labels)] = 1
+    return pack_words(row)[0]
 
-    def __init__(self, support: Support, weights: np.ndarray):
+
+class _HostInstances:
+    """What dense and sparse weights of NumPy and SciPy have in common."""
+
+    def __init__(self, support: Support, weights: Any):
         self.support = support
-        self.weights = weights  # (n_instances, n_labelsets), or (1, n_labelsets) for many predictions of one instance
-        self.n_instances = len(weights)
+        self.weights = weights
+        self.n_instances = weights.shape[0]
 
-    def differences(self, predictions: Support, mask: np.ndarray | None = None) -> np.ndarray:
-        mask = mask[:, np.newaxis] if mask is not None and mask.ndim == 2 else mask
-        return count_differences(predictions.words[:, np.newaxis], self.support.words, mask)
+    def wrap(self, labels: np.ndarray) -> Support:
+        return Support(labels)
 
-    def index_differences(self, predictions: Support) -> np.ndarray:
-        return (predictions.words[:, 0, np.newaxis] ^ self.support.words[:, 0]).astype(np.intp)
+    make_pool = wrap
 
-    def of_instances(self, values: np.ndarray) -> np.ndarray:
-        return values[:, np.newaxis]
+    def no_labels(self) -> np.ndarray:
+        return np.zeros((self.n_instances, self.support.n_labels), dtype=np.uint8)
+
+    def pool_pairs(self, pool: Support) -> Pairs:
+        return Pairs(pool, self.support)
+
+    def pool_totals(self, losses: np.ndarray) -> np.ndarray:
+        return self.weights @ losses.T
+
+    def all_sets(self) -> Support:
+        sets = members_table(np.arange(1 << self.support.n_labels), self.support.n_labels)
+        return Support(sets[in_order(sets)])
+
+    def heaviest(self, count: int, candidates: np.ndarray | None) -> Support:
+        pool = self.support.labelsets[np.argsort(-total_weights(self.weights), kind="stable")[:count]]
+        if candidates is not None:
+            pool, _ = distinct_rows(np.concatenate([pool, candidates]))
+        return Support(pool[in_order(pool)])
+
+    def draw(self, uniform: np.ndarray) -> np.ndarray:
+        return self.support.labelsets[draw_columns(self.weights, uniform)]
+
+    def modes(self) -> np.ndarray:
+        labelsets = self.support.labelsets
+        modes = np.empty((self.n_instances, self.support.n_labels), dtype=np.uint8)
+        for instance, (columns, weights) in enumerate(self._entries()):
+            tied = np.flatnonzero(weights >= weights.max() - TOLERANCE)
+            which = tied[0] if tied.size == 1 else tied[first_in_order(labelsets[columns[tied]])]
+            modes[instance] = labelsets[columns[which]]
+        return modes
+
+    def _entries(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The label sets and their weights, instance by instance."""
+        raise NotImplementedError
+
+    def all_weights(self) -> np.ndarray:
+        dense = np.zeros((self.n_instances, 1 << self.support.n_labels))
+        dense[:, self.support.index] = self.weights.toarray() if sp.issparse(self.weights) else self.weights
+        return dense
+
+
+class DenseInstances(_HostInstances):
+    """Instances with a weight for every label set; entries have the shape (n_instances, n_labelsets).
+
+    One instance may meet many predictions at once: then results have a row for each prediction.
+    """
+
+    def take(self, chosen: np.ndarray) -> "DenseInstances":
+        return self if chosen.all() else DenseInstances(self.support, self.weights[chosen])
+
+    def pairs(self, predictions: np.ndarray) -> Pairs:
+        return Pairs(Support(predictions), self.support)
 
     def of_labelsets(self, values: np.ndarray) -> np.ndarray:
         return values[np.newaxis]
@@ -122,66 +181,79 @@ class DenseRows:
             return values @ self.weights[0]
         return np.einsum("ij,ij->i", self.weights, values)
 
-    def by_label(self, values: np.ndarray | float, labels: list[int] | None = None) -> np.ndarray:
+    def by_label(self, values: np.ndarray | float, labels: Sequence[int] | None = None) -> np.ndarray:
         return self.support.products(self.weights * values, labels)
 
     def histogram(self, counts: np.ndarray, n_bins: int) -> np.ndarray:
-        bins = counts + self.of_instances(n_bins * np.arange(self.n_instances))
+        bins = counts + n_bins * np.arange(self.n_instances)[:, np.newaxis]
         return np.bincount(bins.ravel(), self.weights.ravel(), n_bins * self.n_instances).reshape(-1, n_bins)
 
     def ranked_total(self, values: np.ndarray) -> np.ndarray:
         return np.sort(self.weights, axis=1)[:, ::-1] @ values
 
+    def _entries(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        everything = np.arange(len(self.support))
+        for weights in self.weights:
+            yield everything, weights
 
-class SparseRows:
+
+class SparseInstances(_HostInstances):
     """Instances with a weight for a few label sets; entries have the shape (n_entries,)."""
 
-    def __init__(self, support: Support, weights: Any):
-        self.support = support
-        self.weights = weights  # CSR of shape (n_instances, n_labelsets)
-        self.n_instances = weights.shape[0]
-        self._instances = np.repeat(np.arange(self.n_instances), np.diff(weights.indptr))
+    @cached_property
+    def _rows(self) -> np.ndarray:
+        """The instance of each entry."""
+        return np.repeat(np.arange(self.n_instances), np.diff(self.weights.indptr))
 
-    def differences(self, predictions: Support, mask: np.ndarray | None = None) -> np.ndarray:
-        mask = mask[self._instances] if mask is not None and mask.ndim == 2 else mask
-        return count_differences(predictions.words[self._instances], self.support.words[self.weights.indices], mask)
+    def take(self, chosen: np.ndarray) -> "SparseInstances":
+        return self if chosen.all() else SparseInstances(self.support, self.weights[np.flatnonzero(chosen)])
 
-    def index_differences(self, predictions: Support) -> np.ndarray:
-        words = predictions.words[self._instances, 0] ^ self.support.words[self.weights.indices, 0]
-        return words.astype(np.intp)
-
-    def of_instances(self, values: np.ndarray) -> np.ndarray:
-        return values[self._instances]
+    def pairs(self, predictions: np.ndarray) -> Pairs:
+        return Pairs(Support(predictions), self.support, (self._rows, self.weights.indices))
 
     def of_labelsets(self, values: np.ndarray) -> np.ndarray:
         return values[self.weights.indices]
 
     def total(self, values: np.ndarray) -> np.ndarray:
-        return np.bincount(self._instances, self.weights.data * values, minlength=self.n_instances)
+        return np.bincount(self._rows, self.weights.data * values, minlength=self.n_instances)
 
-    def by_label(self, values: np.ndarray | float, labels: list[int] | None = None) -> np.ndarray:
+    def by_label(self, values: np.ndarray | float, labels: Sequence[int] | None = None) -> np.ndarray:
         weights = self.weights
         scaled = sp.csr_array((weights.data * values, weights.indices, weights.indptr), weights.shape)
         return self.support.products(scaled, labels)
 
     def histogram(self, counts: np.ndarray, n_bins: int) -> np.ndarray:
-        bins = counts + self.of_instances(n_bins * np.arange(self.n_instances))
+        bins = counts + n_bins * self._rows
         return np.bincount(bins, self.weights.data, n_bins * self.n_instances).reshape(-1, n_bins)
 
     def ranked_total(self, values: np.ndarray) -> np.ndarray:
-        order = np.lexsort((-self.weights.data, self._instances))
-        ranks = np.arange(order.size) - self.of_instances(self.weights.indptr[:-1])
-        return np.bincount(self._instances, self.weights.data[order] * values[ranks], self.n_instances)
+        order = np.lexsort((-self.weights.data, self._rows))
+        ranks = np.arange(order.size) - self.weights.indptr[:-1][self._rows]
+        return np.bincount(self._rows, self.weights.data[order] * values[ranks], self.n_instances)
+
+    def _entries(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for first, last in pairwise(self.weights.indptr):
+            yield self.weights.indices[first:last], self.weights.data[first:last]
 
 
-def make_rows(support: Support, weights: Any) -> Rows:
-    """Rows of dense or of sparse weights."""
-    return SparseRows(support, weights) if sp.issparse(weights) else DenseRows(support, weights)
+def make_instances(support: Support, weights: Any) -> DenseInstances | SparseInstances:
+    """Instances of dense or of sparse weights."""
+    return SparseInstances(support, weights) if sp.issparse(weights) else DenseInstances(support, weights)
 
 
-def row_blocks(n_rows: int, entries_a_row: int) -> Iterator[slice]:
-    """Slices of rows with some ``BLOCK_ENTRIES`` entries each."""
-    step = max(1, BLOCK_ENTRIES // entries_a_row)
+def block_entries(like: Array) -> int:
+    """How many numbers to compute at a time where an array lies."""
+    return BLOCK_ENTRIES if is_on_host(like) else DEVICE_ENTRIES
+
+
+def row_blocks(n_rows: int, entries_per_row: int, like: Array | None = None) -> Iterator[slice]:
+    """Slices of rows with some ``BLOCK_ENTRIES`` entries each, or as many as suit the device of an array."""
+    entries = BLOCK_ENTRIES if like is None else block_entries(like)
+    return slices(n_rows, max(1, entries // entries_per_row))
+
+
+def slices(n_rows: int, step: int) -> Iterator[slice]:
+    """Slices of at most ``step`` rows, none of which goes beyond the last."""
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 

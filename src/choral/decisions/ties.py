@@ -8,6 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from choral._array_api import Array, xp_of
+from choral.decisions.device_arrays import first_true
+
 TOLERANCE = 1e-12
 
 
@@ -35,11 +38,12 @@ def best_row(risks: np.ndarray, labels: np.ndarray) -> int:
     return int(tied[first_in_order(labels[tied])])
 
 
-def comes_first(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
+def comes_first(labels: Array, others: Array) -> Array:
     """Whether a row of labels is taken rather than the same row of others, where both have the same risk."""
-    sizes, other_sizes = np.count_nonzero(labels, axis=1), np.count_nonzero(others, axis=1)
-    first = (labels != others).argmax(axis=1)
-    has_it = labels[np.arange(len(labels)), first] > others[np.arange(len(labels)), first]
+    xp = xp_of(labels)
+    sizes, other_sizes = xp.count_nonzero(labels, axis=1), xp.count_nonzero(others, axis=1)
+    first = first_true(labels != others)
+    has_it = xp.take_along_axis(labels > others, first[:, None], axis=1)[:, 0]
     return (sizes < other_sizes) | ((sizes == other_sizes) & has_it)
 
 

@@ -2,142 +2,178 @@ r"""The risks of all 2^K predictions at once, by Walsh-Hadamard transforms.
 
 The loss depends on which labels are wrong, that is on :math:`c \oplus y`, so the risks of all predictions c are a
 convolution over bit vectors: the distribution is transformed once, and each measure takes a product and one transform
-back, K 2^K steps instead of 4^K. Relevance weighting depends on the sizes of c and y as well, but only through factors
-of each: it is a sum of such convolutions.
+back, K 2^K steps instead of 4^K. Relevance weighting depends on y as well, but only through factors: it is a sum of
+such convolutions.
+
+It runs where the arrays of the distribution lie, and nothing is read back: of all predictions whose risk is within the
+tolerance of the least, that one is taken whose key is least. A key has the number of labels in its highest bits; below
+them label i has bit K - 1 - i, which is 0 where the label is predicted. So keys are in the order in which ties are
+broken, and they say what they stand for.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, singledispatch
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, reduce
 
 import numpy as np
-import scipy.sparse as sp
 
-from choral.decisions.base import AnyMeasure
-from choral.decisions.decision import Decision, proven
+from choral._array_api import Array, as_real, concatenate, is_foreign, to_library_of, xp_of
+from choral.decisions.decision import Decision, exact_decision
+from choral.decisions.device_arrays import count_up, gather
 from choral.decisions.hadamard import hadamard_transform, transform_by_size
 from choral.decisions.label_distribution import LabelDistribution
-from choral.decisions.risks.relevance import relevance_scales
-from choral.decisions.risks.table import loss_table
+from choral.decisions.risks.table import loss_table, mass_table
 from choral.decisions.support import row_blocks
-from choral.decisions.ties import TOLERANCE, first_in_order
-from choral.measures import CountingMeasure, RelevanceMeasure
-from choral.measures.subsets import members_table, set_sizes
+from choral.decisions.ties import TOLERANCE
+from choral.measures.forms import ByCount, ByRelevance, Form, Table, Terms
+from choral.measures.subsets import set_sizes, zeta_transform
+
+MAX_LABELS_OF_SHORT_KEYS = 26  # up to which a key has 32 bits
+
+
+class AllSets:
+    """All 2^K sets of labels where an array lies: their keys and their sizes."""
+
+    def __init__(self, n_labels: int, like: Array):
+        xp = self.xp = xp_of(like)
+        self.n_labels, self.like = n_labels, like
+        dtype = xp.int32 if n_labels <= MAX_LABELS_OF_SHORT_KEYS else xp.int64
+        nothing = count_up(1, like, dtype) + ((1 << n_labels) - 1)
+        steps = [(1 << n_labels) - (1 << (n_labels - 1 - label)) for label in range(n_labels)]
+        self.keys = reduce(lambda keys, step: xp.concat([keys, keys + step]), steps, nothing)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The number of labels in each set."""
+        return self.xp.astype(self.keys >> self.n_labels, self.xp.int32 if is_foreign(self.like) else self.xp.uint8)
+
+    def of_sizes(self, values: np.ndarray) -> Array:
+        """One value for each size as one for each set."""
+        return gather(to_library_of(values, self.like), self.sizes)
+
+    def has_label(self, label: int) -> Array:
+        """1 for the sets that have a label, else 0."""
+        bits = self.xp.reshape(as_real(count_up(2, self.like)), (1, 2, 1))
+        return self.xp.reshape(self.xp.broadcast_to(bits, (1 << (self.n_labels - 1 - label), 2, 1 << label)), (-1,))
+
+    def best(self, risks: Array) -> tuple[Array, Array]:
+        """The prediction of least risk in each row, ties broken, and that risk."""
+        xp = self.xp
+        least = xp.min(risks, axis=1)
+        no_key = xp.full_like(self.keys[:1], xp.iinfo(self.keys.dtype).max)
+        keys = xp.min(xp.where(risks <= least[:, None] + TOLERANCE, self.keys, no_key), axis=1)
+        bits = self.n_labels - 1 - count_up(self.n_labels, keys, keys.dtype)
+        return xp.astype(1 - ((keys[:, None] >> bits) & 1), xp.uint8), least
 
 
 class Spectrum:
     """Probabilities of all label sets for some instances, and their transform."""
 
-    def __init__(self, dense: np.ndarray, sizes: np.ndarray):
-        self.dense = dense  # (n_instances, 2 ** n_labels)
-        self.sizes = sizes  # of all label sets
+    def __init__(self, weights: Array):
+        self.weights = weights  # (n_instances, 2 ** n_labels)
 
     @cached_property
-    def transformed(self) -> np.ndarray:
+    def transformed(self) -> Array:
         """The transform, which serves all measures but relevance weighting."""
-        return hadamard_transform(self.dense)
+        return hadamard_transform(self.weights)
 
 
-Risks = Callable[[Spectrum], np.ndarray]  # of all 2^K predictions for each instance
+Risks = Callable[[Spectrum], Array]  # of all 2^K predictions for each instance
 
 
-@singledispatch
-def transform(distribution: LabelDistribution, measures: Sequence[AnyMeasure]) -> list[Decision]:
-    """The optimum for each measure, proven by looking at every prediction."""
-    n_labels, shape = distribution.n_labels, (distribution.n_instances, distribution.n_labels)
-    check_dense(distribution)
-    risks_of = [all_risks(measure, n_labels) for measure in measures]
-    labels = [np.empty(shape, dtype=np.uint8) for _ in measures]
-    least = [np.empty(shape[0]) for _ in measures]
-    sizes = set_sizes(n_labels).astype(np.uint8)
-    index = distribution.support.index()
-    for block in row_blocks(shape[0], 1 << n_labels):
-        spectrum = _spectrum(distribution.weights[block], index, sizes)
-        for number, risks in enumerate(risks_of):
-            for row, of_row in zip(range(block.start, block.stop), risks(spectrum), strict=True):
-                least[number][row] = of_row.min()
-                labels[number][row] = _best_set(of_row, n_labels)
-    # The risks are added up anew: a transform keeps the digits of the largest risk, a sum those of each.
-    return [
-        proven(chosen, distribution.risk(chosen, measure), bound)
-        for measure, chosen, bound in zip(measures, labels, least, strict=True)
-    ]
-
-
-def check_dense(distribution: LabelDistribution) -> None:
-    """Refuse to look at more predictions than fit into memory."""
-    most, n_labels = distribution.most_dense_labels, distribution.n_labels
+def transform(distribution: LabelDistribution, forms: Sequence[Form]) -> list[Decision]:
+    """The optimum for each form of a measure, proven by looking at every prediction."""
+    n_labels, most = distribution.n_labels, distribution.max_dense_labels
     if n_labels > most:
         raise ValueError(
             f"method 'transform' looks at all 2 ** n_labels predictions, for up to {most} labels; got {n_labels}."
         )
+    sets = AllSets(n_labels, distribution.weights)
+    risks_of = [_all_risks(form, sets) for form in forms]
+    found: list[list[tuple[Array, Array]]] = [[] for _ in forms]
+    for rows in row_blocks(distribution.n_instances, 1 << n_labels, sets.like):
+        spectrum = Spectrum(distribution.instances(rows).all_weights())
+        for part, risks in zip(found, risks_of, strict=True):
+            part.append(sets.best(risks(spectrum)))
+    decisions = []
+    for form, part in zip(forms, found, strict=True):
+        labels, least = map(concatenate, zip(*part, strict=True))
+        # The risks are added up anew: a transform keeps the digits of the largest risk, a sum those of each.
+        decisions.append(exact_decision(labels, distribution.risk_under(form, labels), least))
+    return decisions
 
 
-def _spectrum(weights: Any, index: np.ndarray, sizes: np.ndarray) -> Spectrum:
-    dense = np.zeros((weights.shape[0], sizes.size))
-    dense[:, index] = weights.toarray() if sp.issparse(weights) else weights
-    return Spectrum(dense, sizes)
+def _all_risks(form: Form, sets: AllSets) -> Risks:
+    """The risks of all predictions, as a function of the distribution."""
+    match form:
+        case ByCount():
+            factors = transform_by_size(form.deficits()) / (1 << sets.n_labels)  # of a transform there and back
+            return lambda spectrum: hadamard_transform(spectrum.transformed * sets.of_sizes(factors))
+        case Terms() | Table():
+            of_sets = hadamard_transform(to_library_of(loss_table(form), sets.like)) / (1 << sets.n_labels)
+            return lambda spectrum: hadamard_transform(spectrum.transformed * of_sets)
+        case ByRelevance(base=base):
+            if isinstance(base, ByCount):
+                return _risks_by_relevance_of_count(form, base, sets)
+            return _risks_by_relevance(form, base, sets)
 
 
-def _best_set(risks: np.ndarray, n_labels: int) -> np.ndarray:
-    tied = members_table(np.flatnonzero(risks <= risks.min() + TOLERANCE), n_labels)
-    return tied[first_in_order(tied)]
-
-
-def _back(transformed: np.ndarray) -> np.ndarray:
-    table = hadamard_transform(transformed)
-    table /= table.shape[-1]
-    return table
-
-
-@singledispatch
-def all_risks(measure: Any, n_labels: int) -> Risks:
-    """The risks of all predictions, as a function of the distribution: for any measure, from the table of all sets."""
-    factors = hadamard_transform(loss_table(measure, n_labels))
-    return lambda spectrum: _back(spectrum.transformed * factors)
-
-
-@all_risks.register
-def _(measure: CountingMeasure, n_labels: int) -> Risks:
-    factors = transform_by_size(measure.deficits(n_labels))
-
-    def risks(spectrum: Spectrum) -> np.ndarray:
-        product = np.tile(factors[spectrum.sizes], (len(spectrum.dense), 1))
-        product *= spectrum.transformed
-        return _back(product)
-
-    return risks
-
-
-@all_risks.register
-def _(measure: RelevanceMeasure, n_labels: int) -> Risks:
+def _risks_by_relevance_of_count(form: ByRelevance, base: ByCount, sets: AllSets) -> Risks:
     r"""With s labels predicted, R relevant and j right, :math:`(s + R - K + j) / 2` are right and relevant.
 
     So the worth is a sum of convolutions with v(j) and v(j) / j, in which R is a factor before and s one after.
     """
-    right = n_labels - np.arange(n_labels + 1)
-    values = measure.base.values(n_labels)[right]
-    shares = measure.beta / 2 * values / np.maximum(right, 1)
-    of_values = transform_by_size((1 + measure.beta / 2) * values)
-    of_shares = transform_by_size(shares)
-    scales = relevance_scales(measure, n_labels)
+    n_labels, scale = form.n_labels, 1 << form.n_labels
+    n_relevant = np.arange(n_labels + 1)
+    right = n_labels - n_relevant
+    values = base.values[right]  # by the number of wrong labels
+    of_values = transform_by_size((1 + form.beta / 2) * values) / scale
+    of_shares = transform_by_size(form.beta / 2 * values / np.maximum(right, 1)) / scale
+    scales = np.zeros(n_labels + 1)  # where no label or every label is relevant, it is the base measure itself
+    scales[1:-1] = 1 / (1 + form.beta * n_relevant[1:-1] / n_labels)
 
-    def risks(spectrum: Spectrum) -> np.ndarray:  # in place where it can be: with 22 labels an array has 32 MiB
-        sizes = spectrum.sizes
-        scaled = spectrum.dense / scales[sizes]
-        scaled[:, [0, -1]] = 0  # where no label or every label is relevant, it is the base measure itself
-        before = hadamard_transform(scaled * (sizes - float(n_labels)))
-        before *= of_shares[sizes]
+    def risks(spectrum: Spectrum) -> Array:
+        scaled = spectrum.weights * sets.of_sizes(scales)
+        sums = hadamard_transform(scaled * sets.of_sizes(n_relevant - float(n_labels))) * sets.of_sizes(of_shares)
         scaled = hadamard_transform(scaled)
-        before += scaled * of_values[sizes]
-        worth = _back(before)
-        del before
-        scaled *= of_shares[sizes]
-        scaled = _back(scaled)
-        scaled *= sizes
-        worth += scaled
-        worth += spectrum.dense[:, :1] * values[sizes]
-        worth += spectrum.dense[:, -1:] * values[n_labels - sizes]
-        return np.subtract(1, worth, out=worth)
+        sums = sums + scaled * sets.of_sizes(of_values)
+        worth = hadamard_transform(sums)
+        del sums
+        worth = worth + hadamard_transform(scaled * sets.of_sizes(of_shares)) * sets.of_sizes(n_relevant.astype(float))
+        worth = worth + spectrum.weights[:, :1] * sets.of_sizes(values)
+        worth = worth + spectrum.weights[:, -1:] * sets.of_sizes(values[::-1])
+        return 1 - worth
 
     return risks
+
+
+def _risks_by_relevance(form: ByRelevance, base: Terms | Table, sets: AllSets) -> Risks:
+    r"""The worth of a set A where y is true is :math:`(\mu(A) + \beta \sum_{i \in y} \phi_i(A)) / S(y)`.
+
+    With :math:`\phi_i` the share of label i in the worth, and S what the masses add up to. So it is a sum of K + 1
+    convolutions, of :math:`p(y) / S(y)` with :math:`\mu` and, where i is in y, with :math:`\phi_i`.
+    """
+    relevant = sum(share * sets.has_label(label) for label, share in enumerate(form.shapley.tolist()))
+    irrelevant = sum(1 - sets.has_label(label) for label in form.carriers.tolist())
+    are_all = irrelevant == 0  # there the base remains
+    scales = 1 / sets.xp.where(are_all, sets.xp.ones_like(relevant), 1 + form.beta * relevant)
+    growths = sets.xp.where(are_all, sets.xp.zeros_like(relevant), form.beta * scales)
+
+    def risks(spectrum: Spectrum) -> Array:
+        worths = to_library_of((1 - loss_table(base)) / (1 << form.n_labels), sets.like)
+        sums = hadamard_transform(spectrum.weights * scales) * hadamard_transform(worths)
+        for label, shares in enumerate(_share_tables(base)):
+            with_label = hadamard_transform(spectrum.weights * growths * sets.has_label(label))
+            of_wrong = to_library_of(shares[::-1] / (1 << form.n_labels), sets.like)
+            sums = sums + with_label * hadamard_transform(of_wrong)
+        return 1 - hadamard_transform(sums)
+
+    return risks
+
+
+def _share_tables(base: Terms | Table) -> Iterator[np.ndarray]:
+    """The share of each label in the worth of each set, label after label: together they may not fit into memory."""
+    masses = mass_table(base)
+    even = masses / np.maximum(set_sizes(base.n_labels), 1)
+    index = np.arange(even.size)
+    for label in range(base.n_labels):
+        yield zeta_transform(np.where(index >> label & 1, even, 0.0))

@@ -7,12 +7,12 @@ import scipy.sparse as sp
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from choral._typing import CrossValidation, RandomState
-from choral.decisions.base import AnyMeasure
 from choral.learners.binary_relevance import BinaryRelevance
 from choral.learners.joint_forest import JointForest
 from choral.learners.logistic_joint import LogisticJoint
 from choral.learners.pooled import Splits
 from choral.learners.stacked_joint import BaseStack
+from choral.measures import Measure
 
 BOOSTING_ROUNDS = 100
 
@@ -63,7 +63,7 @@ class AutoJoint(BaseStack):
         n_estimators: int = 300,
         *,
         cv: CrossValidation = 4,
-        measure: AnyMeasure | None = None,
+        measure: Measure | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ):

@@ -8,10 +8,11 @@ from sklearn.utils.validation import _num_samples
 from choral._last_learner import last_learner, reach_learner
 from choral._typing import Features, LabelMatrix, RandomState
 from choral.decisions import IndependentLabels, LabelDistribution
-from choral.decisions.base import AnyMeasure, Distribution
+from choral.decisions.base import Distribution
 from choral.learners.base import MetaClassifier, seeded_clones
 from choral.learners.joint import JointClassifier, has_distribution, predict_distribution
 from choral.learners.joint_forest import JointForest
+from choral.measures import Measure
 from choral.scores import stack_proba
 
 SOURCES = ("auto", "distribution", "marginals", "ensemble")
@@ -58,7 +59,7 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        measure: AnyMeasure | None = None,
+        measure: Measure | None = None,
         *,
         source: Literal["auto", "distribution", "marginals", "ensemble"] = "auto",
         random_state: RandomState = None,

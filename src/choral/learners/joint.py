@@ -9,9 +9,9 @@ from sklearn.utils.metaestimators import available_if
 from choral._last_learner import last_learner, reach_learner
 from choral._typing import Features
 from choral.decisions import BayesCurve, bayes_curve, bayes_optimal
-from choral.decisions.base import AnyMeasure, Distribution
+from choral.decisions.base import Distribution
 from choral.learners.base import MultiLabelClassifier
-from choral.measures import SubsetMeasure
+from choral.measures import Measure, SubsetMeasure
 
 
 def predict_distribution(estimator: Any, X: Features) -> Distribution:
@@ -61,11 +61,11 @@ class JointClassifier(MultiLabelClassifier):
     A learner of one's own needs ``fit``, ``predict_distribution`` and the parameter ``measure``.
     """
 
-    measure: AnyMeasure | None
+    measure: Measure | None
     __metadata_request__predict: ClassVar = {"measure": True}  # a Pipeline hands it on with metadata routing, too
 
     @available_if(_has_own_distribution)
-    def predict(self, X: Features, measure: AnyMeasure | None = None) -> np.ndarray:
+    def predict(self, X: Features, measure: Measure | None = None) -> np.ndarray:
         """Hard labels with the least expected loss, of shape (n_samples, n_labels).
 
         Parameters

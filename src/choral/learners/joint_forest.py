@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 from choral._typing import RandomState
 from choral._validation import check_count
 from choral.decisions import LabelDistribution
-from choral.decisions.base import AnyMeasure
 from choral.learners.base import MAX_SEED
 from choral.learners.pooled import PooledJoint
+from choral.measures import Measure
 
 MAX_CLASSES = 100  # label sets that trees are grown for, at most half as many as rows; rarer ones join the nearest
 MAX_DENSE_ENTRIES = 1 << 25  # 128 MiB; smaller sparse matrices become dense, on which trees grow faster
@@ -77,7 +77,7 @@ class JointForest(PooledJoint):
         target: Literal["labels", "labelsets"] = "labels",
         max_features: float | int | str | None = 0.2,
         min_samples_leaf: int = 1,
-        measure: AnyMeasure | None = None,
+        measure: Measure | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ):

@@ -13,11 +13,12 @@ from sklearn.utils import check_random_state
 
 from choral._typing import CrossValidation, IntArray, RandomState
 from choral.decisions import IndependentLabels
-from choral.decisions.base import AnyMeasure, Distribution
+from choral.decisions.base import Distribution
 from choral.learners.base import MAX_SEED
 from choral.learners.binary_relevance import BinaryRelevance
 from choral.learners.evidence import Evidence, PriorEvidence
 from choral.learners.pooled import PooledJoint, inner_splits
+from choral.measures import Measure
 
 SPARSE_STRENGTHS = (0.1, 0.3, 1.0, 3.0)
 DENSE_STRENGTHS = (0.03, 0.1, 0.3)
@@ -73,7 +74,7 @@ class LogisticJoint(PooledJoint):
         strengths: Sequence[float] | None = None,
         *,
         cv: CrossValidation = 4,
-        measure: AnyMeasure | None = None,
+        measure: Measure | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ):

@@ -11,11 +11,11 @@ from sklearn.utils.validation import _num_samples
 from choral._typing import Features, LabelMatrix, RandomState
 from choral._validation import check_count
 from choral.decisions import LabelDistribution
-from choral.decisions.base import AnyMeasure
 from choral.decisions.label_weights import distinct_rows
 from choral.learners.base import positive_share
 from choral.learners.classifier_chain import ClassifierChain, append_labels, split_link
 from choral.learners.joint import JointClassifier
+from choral.measures import Measure
 
 EXACT_LABELS = 10  # with "auto": 2^10 label sets, no more
 BLOCK_ENTRIES = 1 << 22  # features and labels of all paths that are followed at a time
@@ -59,7 +59,7 @@ class ProbabilisticClassifierChain(JointClassifier, ClassifierChain):
         order: Sequence[int] | Literal["random"] | None = None,
         inference: Literal["auto", "exact", "beam", "sampling"] = "auto",
         width: int = 100,
-        measure: AnyMeasure | None = None,
+        measure: Measure | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ):

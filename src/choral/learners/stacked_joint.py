@@ -13,10 +13,11 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from choral._typing import CrossValidation, IntArray, RandomState
 from choral.decisions import IndependentLabels, LabelDistribution
-from choral.decisions.base import AnyMeasure, Distribution
+from choral.decisions.base import Distribution
 from choral.learners.base import MetaClassifier, seeded_clones
 from choral.learners.expected_loss import ExpectedLossClassifier
 from choral.learners.pooled import PooledJoint, Splits, inner_splits
+from choral.measures import Measure
 
 
 class BaseStack(PooledJoint):
@@ -97,7 +98,7 @@ class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
         estimators: Sequence[tuple[str, Any]],
         *,
         cv: CrossValidation = 4,
-        measure: AnyMeasure | None = None,
+        measure: Measure | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ):

@@ -12,12 +12,22 @@ labels and knows nothing else of it. So a new measure is one class.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from choral._array_api import Array, as_real, look_up, reversed_sums, rows_times, to_library_of, widest, xp_of
+from choral._array_api import (
+    Array,
+    as_real,
+    is_foreign,
+    look_up,
+    reversed_sums,
+    rows_times,
+    to_library_of,
+    widest,
+    xp_of,
+)
 from choral._validation import ROUNDING
 from choral.measures.subsets import moebius_transform, set_sizes, zeta_transform
 
@@ -134,13 +144,15 @@ class Terms:
             worth = worth + mass * _all_of(sets, labels)
         return worth
 
-    def nested_worths(self, order: np.ndarray, factors: Callable[[LabelSet], Any] = lambda labels: 1.0) -> np.ndarray:
+    def nested_worths(self, order: Array, factors: Callable[[LabelSet], Any] = lambda labels: 1.0) -> Array:
         """As `ByCount.nested_worths`; ``factors`` gives what the mass of a label set is multiplied by in each row."""
-        positions, rows = np.argsort(order, axis=1), np.arange(len(order))
-        steps = np.zeros(order.shape)
+        xp = xp_of(order)
+        positions = xp.argsort(order, axis=1)
+        steps = as_real(xp.zeros_like(order))
         for labels, mass in self.all_terms:
             # A nested set contains these labels as long as it contains the first of them in the order.
-            steps[rows, positions[:, labels].min(axis=1)] += mass * factors(labels)
+            first = reduce(xp.minimum, (positions[:, label] for label in labels))
+            steps = _add_at(steps, first, mass * factors(labels))
         return reversed_sums(steps)
 
     @property
@@ -287,6 +299,15 @@ class ByRelevance:
             total, counts_all = total[:, None], counts_all[:, None]
         total = xp.where(counts_all, xp.ones_like(total), total)
         return xp.where(counts_all, plain + 0 * part, (plain + self.beta * part) / total)
+
+
+def _add_at(array: Array, columns: Array, values: Any) -> Array:
+    """A matrix with a value, one or one for each row, added in one column of each row; NumPy's is changed in place."""
+    if not is_foreign(array):
+        array[np.arange(len(array)), columns] += values
+        return array
+    is_there = columns[:, None] == to_library_of(np.arange(array.shape[1]), columns)
+    return array + as_real(is_there) * (values if isinstance(values, float) else values[:, None])
 
 
 def _all_of(sets: Array, labels: LabelSet) -> Array:

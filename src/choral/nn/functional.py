@@ -1,23 +1,24 @@
 """Choquet losses of scores on tensors: the predictions first, as usual in torch; differentiable, on any device.
 
-They equal `choral.choquet_loss` and its relatives. To train a network on logits, see `choral.nn.ChoquetLoss`.
+They equal `choral.choquet_loss` and its relatives. To train a network on logits, see `choral.nn.ChoquetLoss`. Kinds and
+shapes are checked, values are not: the host would have to wait for the device.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
+import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
-from choral.measures import BinomialMeasure, CountingMeasure, Measure, PolynomialMeasure, RelevanceMeasure
-from choral.nn.forms import row_losses
-from choral.nn.inputs import Reduction, check_differentiable, check_measure, check_reduction, reduced
+from choral.measures import BinomialMeasure, CountingMeasure, Measure, PolynomialMeasure, check_measure
 from choral.nn.ordering import ordered_losses
-from choral.nn.tables import constant, tables_made_by
+from choral.nn.row_losses import constant, row_losses, tables_made_by
+
+Reduction = Literal["mean", "sum", "none"]
 
 
-def choquet_loss(
-    preds: Tensor, target: Tensor, measure: Measure | RelevanceMeasure, *, reduction: Reduction = "mean"
-) -> Tensor:
+def choquet_loss(preds: Tensor, target: Tensor, measure: Measure, *, reduction: Reduction = "mean") -> Tensor:
     r"""One minus the Choquet integral of label-wise correctness, :math:`1 - |s - y|`, for any measure of choral's.
 
     Where labels tie, the gradient is a subgradient of the loss if it is convex: under counting measures labels that are
@@ -30,7 +31,7 @@ def choquet_loss(
         host would have to wait for the device: nan makes the loss of its row nan.
     target : Tensor of shape (n_rows, n_labels)
         True labels, 0 or 1, of any dtype.
-    measure : Measure or RelevanceMeasure
+    measure : Measure
         What it is worth to be right on a set of labels. For `torch.compile`, made outside of the compiled function.
     reduction : {"mean", "sum", "none"}
         Over rows; ``"none"`` gives one value a row.
@@ -51,7 +52,7 @@ def choquet_loss(
     check_differentiable(preds, target)
     check_measure(measure)
     check_reduction(reduction)
-    return reduced(row_losses(preds, target, measure, "scores"), reduction)
+    return reduce_rows(row_losses(preds, target, measure, "scores"), reduction)
 
 
 def binomial_loss(preds: Tensor, target: Tensor, k: int, *, reduction: Reduction = "mean") -> Tensor:
@@ -82,7 +83,7 @@ def polynomial_loss(preds: Tensor, target: Tensor, alpha: float, *, reduction: R
     return _counting_loss(preds, target, PolynomialMeasure, constant(alpha), reduction)
 
 
-def owa_loss(preds: Tensor, target: Tensor, weights: Any, *, reduction: Reduction = "mean") -> Tensor:
+def owa_loss(preds: Tensor, target: Tensor, weights: ArrayLike, *, reduction: Reduction = "mean") -> Tensor:
     r"""Ordered weighted average of the label-wise errors.
 
     Parameters
@@ -102,7 +103,7 @@ def owa_loss(preds: Tensor, target: Tensor, weights: Any, *, reduction: Reductio
     return _counting_loss(preds, target, _ordered_by, weights, reduction)
 
 
-def _ordered_by(weights: Any) -> CountingMeasure:
+def _ordered_by(weights: ArrayLike) -> CountingMeasure:
     return CountingMeasure.from_weights(weights)  # torch.compile takes a function, no method, for a constant
 
 
@@ -112,4 +113,42 @@ def _counting_loss(
     check_differentiable(preds, target)
     check_reduction(reduction)
     (cumulative,) = tables_made_by(make, parameter, constant(preds.shape[1]), preds.device)
-    return reduced(ordered_losses(preds, target, cumulative, "scores"), reduction)
+    return reduce_rows(ordered_losses(preds, target, cumulative, "scores"), reduction)
+
+
+def check_differentiable(preds: Any, target: Any) -> None:
+    """Refuse all but floating-point predictions with true labels of the same shape."""
+    check_matrices(preds, target)
+    if not preds.is_floating_point():
+        raise TypeError(f"preds must be floating-point; got {preds.dtype}.")
+
+
+def check_matrices(preds: Any, target: Any, n_labels: int | None = None) -> None:
+    """Refuse all but two dense tensors of the same shape (n_rows, n_labels) on one device."""
+    for name, tensor in (("preds", preds), ("target", target)):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{name} must be a tensor; got {type(tensor).__name__}.")
+        if tensor.is_complex():
+            raise TypeError(f"{name} must hold real numbers or booleans; got {tensor.dtype}.")
+        if tensor.layout != torch.strided:
+            raise TypeError(f"{name} must be dense; got a tensor of layout {tensor.layout}.")
+    if preds.ndim != 2 or preds.shape != target.shape or n_labels not in (None, preds.shape[1]):
+        raise ValueError(
+            f"preds and target must have the same shape (n_rows, {n_labels or 'n_labels'}); "
+            f"got {tuple(preds.shape)} and {tuple(target.shape)}."
+        )
+    if preds.device != target.device:
+        raise ValueError(f"preds and target must be on one device; got {preds.device} and {target.device}.")
+
+
+def check_reduction(reduction: Any) -> None:
+    """Refuse what is no reduction."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"reduction must be 'mean', 'sum' or 'none'; got {reduction!r}.")
+
+
+def reduce_rows(losses: Tensor, reduction: Reduction) -> Tensor:
+    """The mean of the losses of all rows, their sum, or the losses themselves."""
+    if reduction == "none":
+        return losses
+    return losses.mean() if reduction == "mean" else losses.sum()

@@ -12,10 +12,10 @@ from choral._validation import check_count
 from choral.curves import LossCurve
 from choral.displays import LossCurveDisplay
 from choral.measures.families import get_family
-from choral.nn.inputs import check_matrices
-from choral.nn.summaries import count_not_binary, count_outside_unit_interval, error_sums, rows_by_errors
-from choral.nn.tables import as_tensor
+from choral.nn.functional import check_matrices
+from choral.nn.row_losses import as_tensor
 from choral.profiles import ErrorProfile
+from choral.rows.gpu import MOST_SORTED, serves
 from choral.scores import check_threshold
 
 if TYPE_CHECKING:
@@ -195,3 +195,34 @@ def _check_score(threshold: Any) -> float:
     if not 0 <= threshold <= 1:
         raise ValueError(f"threshold must lie in [0, 1]; got {threshold}. It is one for scores, also of logits.")
     return threshold
+
+
+def rows_by_errors(labels: Tensor, truth: Tensor) -> Tensor:
+    """Rows with 0, 1, ..., n_labels wrong labels, of two tensors of bool."""
+    if serves(labels, truth):
+        from choral.rows.gpu import wrong_labels
+
+        return wrong_labels.rows_by_errors(wrong_labels.wrong_labels(truth, labels).counts, labels.shape[1])
+    wrong = (labels != truth).sum(dim=1)
+    counts = torch.zeros(labels.shape[1] + 1, dtype=torch.int64, device=labels.device)
+    return counts.index_add_(0, wrong, torch.ones_like(wrong))  # bincount would have the host wait for the device
+
+
+def error_sums(scores: Tensor, truth: Tensor) -> Tensor:
+    """Sum over rows of the largest, second largest, ... error, in doubles."""
+    if serves(scores, truth) and scores.shape[1] <= MOST_SORTED:
+        from choral.rows.gpu.rank_sums import rank_sums
+
+        return rank_sums(truth, scores, None).sums
+    errors = (scores.double() - truth.double()).abs()
+    return errors.sort(dim=1, descending=True).values.sum(dim=0)
+
+
+def count_outside_unit_interval(values: Tensor) -> Tensor:
+    """How many values are not in [0, 1], nan among them."""
+    return values.numel() - torch.count_nonzero((values >= 0) & (values <= 1))
+
+
+def count_not_binary(values: Tensor) -> Tensor:
+    """How many values are neither 0 nor 1."""
+    return values.numel() - torch.count_nonzero((values == 0) | (values == 1))

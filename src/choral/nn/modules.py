@@ -4,9 +4,9 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from choral.measures import Measure, RelevanceMeasure
-from choral.nn.forms import row_losses
-from choral.nn.inputs import Reduction, check_differentiable, check_measure, check_reduction, reduced
+from choral.measures import Measure, check_measure
+from choral.nn.functional import Reduction, check_differentiable, check_reduction, reduce_rows
+from choral.nn.row_losses import row_losses
 
 
 class ChoquetLoss(nn.Module):
@@ -28,7 +28,7 @@ class ChoquetLoss(nn.Module):
 
     Parameters
     ----------
-    measure : Measure or RelevanceMeasure
+    measure : Measure
         What it is worth to be right on a set of labels.
     surrogate : {"logistic", "absolute"}
         The label-wise loss. Which to take when: see the page on networks in the documentation.
@@ -50,7 +50,7 @@ class ChoquetLoss(nn.Module):
 
     def __init__(
         self,
-        measure: Measure | RelevanceMeasure,
+        measure: Measure,
         surrogate: Literal["logistic", "absolute"] = "logistic",
         reduction: Reduction = "mean",
     ):
@@ -73,4 +73,4 @@ class ChoquetLoss(nn.Module):
         Precision, values and ties as in `choral.nn.functional.choquet_loss`.
         """
         check_differentiable(preds, target)
-        return reduced(row_losses(preds, target, self.measure, self.surrogate), self.reduction)
+        return reduce_rows(row_losses(preds, target, self.measure, self.surrogate), self.reduction)

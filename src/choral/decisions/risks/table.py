@@ -1,44 +1,76 @@
-"""Risks under any measure on few labels, from the loss of each of the 2^K sets of wrong labels."""
+"""Risks under any measure on few labels, from the worth of each of the 2^K sets of labels."""
 
 import numpy as np
 
-from choral.decisions.risks.base import Bound, Risk, gains
-from choral.decisions.support import BLOCK_ENTRIES, Rows, Support
-from choral.measures import Capacity, Measure
-from choral.measures.subsets import members_table
+from choral._array_api import Array, as_real, to_library_of, xp_of
+from choral.decisions.device_arrays import gather
+from choral.decisions.instances import Instances, PairsOfSets
+from choral.decisions.risks.base import Bound, Risk, gains, keep_relevance
+from choral.measures.forms import ByCount, ByRelevance, PlainForm, Table, Terms
+from choral.measures.subsets import set_sizes, zeta_transform
 
 
 class TableRisk(Risk):
     """Expected loss from a table by the set of wrong labels."""
 
-    def __init__(self, measure: Measure, n_labels: int):
-        self.losses = loss_table(measure, n_labels)
+    def __init__(self, form: Table, like: Array):
+        self._table = to_library_of(loss_table(form), like)
 
-    def pair_losses(self, support: Support, candidates: Support) -> np.ndarray:
-        return self.losses[support.index()[:, np.newaxis] ^ candidates.index()]
+    def _losses_at(self, pairs: PairsOfSets, wrong: Array) -> Array:
+        """The loss by the index of the set of wrong labels."""
+        return gather(self._table, wrong)
 
-    def risks(self, rows: Rows, predictions: Support) -> np.ndarray:
-        return rows.total(self.losses[rows.index_differences(predictions)])
+    def losses(self, pairs: PairsOfSets) -> Array:
+        return self._losses_at(pairs, pairs.index_differences())
 
-    def flips(self, rows: Rows, predictions: Support) -> np.ndarray:
-        wrong = rows.index_differences(predictions)
-        labels = range(predictions.n_labels)
-        return np.stack([rows.total(self.losses[wrong ^ (1 << label)]) for label in labels], axis=1)
+    def flips(self, instances: Instances, labels: Array) -> Array:
+        pairs = instances.pairs(labels)
+        wrong = pairs.index_differences()
+        after = [self._losses_at(pairs, wrong ^ (1 << label)) for label in range(labels.shape[1])]
+        return xp_of(labels).stack([instances.total(losses) for losses in after], axis=1)
 
-    def bound(self, rows: Rows, predictions: Support, decided: Support) -> Bound:
+    def bound(self, instances: Instances, labels: Array, decided: Array) -> Bound:
         """All that is not decided matches."""
-        wrong = rows.index_differences(predictions) & rows.of_instances(decided.index())
-        certain = self.losses[wrong]
-        return Bound(rows.total(certain), *gains(rows, decided, 1 - certain))
+        pairs = instances.pairs(labels)
+        wrong = pairs.index_differences() & pairs.of_predictions(instances.wrap(decided).index)
+        certain = self._losses_at(pairs, wrong)
+        return Bound(instances.total(certain), *gains(instances, decided, 1 - certain))
 
 
-def loss_table(measure: Measure, n_labels: int) -> np.ndarray:
+class RelevanceTableRisk(TableRisk):
+    """Expected loss under relevance weighting of a table, from the share of each label in the worth of each set."""
+
+    def __init__(self, form: ByRelevance, base: Table, like: Array):
+        super().__init__(base, like)
+        # By the set of wrong labels; the complement of a set has the index from the other end.
+        self._shares = [to_library_of(shares[::-1], like) for shares in base.shares]
+        self._relevance = keep_relevance(form)
+
+    def _losses_at(self, pairs: PairsOfSets, wrong: Array) -> Array:
+        betas, scales = map(pairs.of_labelsets, self._relevance(pairs.labelsets))
+        part = sum(
+            pairs.of_labelsets(as_real(pairs.labelsets.labelsets[..., label])) * gather(shares, wrong)
+            for label, shares in enumerate(self._shares)
+        )
+        return 1 - (1 - gather(self._table, wrong) + betas * part) * scales
+
+
+def loss_table(form: PlainForm) -> np.ndarray:
     """One minus the worth of what is left, by the index of the set of wrong labels."""
-    if isinstance(measure, Capacity):
-        return 1 - measure.values[::-1]  # the complement of a set has the index from the other end
-    losses = np.empty(1 << n_labels)
-    step = max(1, BLOCK_ENTRIES // n_labels)
-    for start in range(0, losses.size, step):
-        wrong = np.arange(start, min(start + step, losses.size))
-        losses[start : start + step] = 1 - measure.worth(1 - members_table(wrong, n_labels))
-    return losses
+    match form:
+        case ByCount():
+            return form.deficits()[set_sizes(form.n_labels)]
+        case Terms():
+            return 1 - zeta_transform(mass_table(form))[::-1]
+        case Table():
+            return 1 - form.values[::-1]  # the complement of a set has the index from the other end
+
+
+def mass_table(form: Terms | Table) -> np.ndarray:
+    """The 2^K Moebius masses of a form that tells labels apart."""
+    if isinstance(form, Table):
+        return form.masses
+    masses = np.zeros(1 << form.n_labels)
+    for labels, mass in form.all_terms:
+        masses[sum(1 << label for label in labels)] += mass
+    return masses
