@@ -15,7 +15,7 @@ from choral.measures.families import get_family
 from choral.nn.functional import check_matrices
 from choral.nn.row_losses import as_tensor
 from choral.profiles import ErrorProfile
-from choral.rows.gpu import MOST_SORTED, serves
+from choral.rows.gpu import MAX_SORTED_LABELS, serves
 from choral.scores import check_threshold
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def rows_by_errors(labels: Tensor, truth: Tensor) -> Tensor:
 
 def error_sums(scores: Tensor, truth: Tensor) -> Tensor:
     """Sum over rows of the largest, second largest, ... error, in doubles."""
-    if serves(scores, truth) and scores.shape[1] <= MOST_SORTED:
+    if serves(scores, truth) and scores.shape[1] <= MAX_SORTED_LABELS:
         from choral.rows.gpu.rank_sums import rank_sums
 
         return rank_sums(truth, scores, None).sums

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from choral.rows.gpu import HAS_TRITON, MOST_SORTED
+from choral.rows.gpu import HAS_TRITON, MAX_SORTED_LABELS
 
 Kind = Literal["scores", "logistic", "absolute"]
 
@@ -37,7 +37,7 @@ def ordered_losses(values: Tensor, target: Tensor, cumulative: Tensor, kind: Kin
     losses : Tensor of shape (n_rows,)
         In float32 at least.
     """
-    if HAS_TRITON and values.is_cuda and values.shape[1] <= MOST_SORTED:
+    if HAS_TRITON and values.is_cuda and values.shape[1] <= MAX_SORTED_LABELS:
         from choral.rows.gpu.ordered_losses import ordered_losses as fused
 
         return fused(values, target, cumulative, kind)

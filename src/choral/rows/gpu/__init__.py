@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 HAS_TRITON = find_spec("triton") is not None
-MOST_SORTED = 1024  # labels of a row that a warp can sort
+MAX_SORTED_LABELS = 1024  # labels of a row that a warp can sort
 
 
 def serves(*tensors: Any) -> bool:

@@ -28,7 +28,7 @@ from choral.rows.gpu.sorting import (
 KINDS = ("scores", "logistic", "absolute")
 KEYS_OF_NUMBERS = {torch.float32: -0x7F800001, torch.float64: -0x7FF0000000000001}  # the least: of minus infinity
 HELD_BITS = 4  # fewer registers a thread, so more threads while others wait for memory
-PROGRAMS_A_PROCESSOR = 24
+PROGRAMS_PER_PROCESSOR = 24
 ENTRIES_A_PROGRAM = 512  # of the passes over sorted rows, or one row
 
 
@@ -138,7 +138,7 @@ def _forward(
     n_tiles = triton.cdiv(n_rows, tile.rows)
     is_double = values.dtype == torch.float64
     if n_rows:
-        n_programs = min(n_tiles, PROGRAMS_A_PROCESSOR * count_processors(values.device))
+        n_programs = min(n_tiles, PROGRAMS_PER_PROCESSOR * count_processors(values.device))
         _sort_margins[(n_programs,)](
             readable(values), readable(target), keys, n_rows, n_labels, n_tiles, kind, is_double, *tile, num_warps=1
         )

@@ -16,7 +16,7 @@ from choral.rows.gpu.sorting import (
     sort_descending,
 )
 
-PROGRAMS_A_PROCESSOR = 24
+PROGRAMS_PER_PROCESSOR = 24
 
 
 class RankSums(NamedTuple):
@@ -72,7 +72,7 @@ def rank_sums(y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor 
     n_rows, n_labels = y_true.shape
     tile = make_tile(n_labels)
     n_tiles = triton.cdiv(n_rows, tile.rows)
-    n_programs = min(n_tiles, PROGRAMS_A_PROCESSOR * count_processors(y_true.device))
+    n_programs = min(n_tiles, PROGRAMS_PER_PROCESSOR * count_processors(y_true.device))
     partial = torch.empty(n_programs, 1 << tile.bits, dtype=torch.float64, device=y_true.device)
     refused = torch.zeros(1, dtype=torch.int32, device=y_true.device)
     _rank_sums[(n_programs,)](

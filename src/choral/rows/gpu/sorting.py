@@ -14,7 +14,7 @@ import torch
 import triton
 import triton.language as tl
 
-MOST_HELD_BITS = 5
+MAX_HELD_BITS = 5
 WARP_BITS = 5  # a warp is 32 threads
 
 
@@ -27,7 +27,7 @@ class Tile(NamedTuple):
     cube: tuple[int, ...]
 
 
-def make_tile(n_labels: int, held_bits: int = MOST_HELD_BITS) -> Tile:
+def make_tile(n_labels: int, held_bits: int = MAX_HELD_BITS) -> Tile:
     """The tile of one warp for rows of up to 1024 labels; a row never leaves its warp."""
     bits = max((n_labels - 1).bit_length(), 1)
     held_bits = min(bits, max(held_bits, bits - WARP_BITS))

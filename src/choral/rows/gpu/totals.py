@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import torch
 
-from choral.rows.gpu import MOST_SORTED
+from choral.rows.gpu import MAX_SORTED_LABELS
 from choral.rows.gpu.rank_sums import rank_sums
 from choral.rows.gpu.wrong_labels import SOFT, rows_by_errors, wrong_labels
 
@@ -29,7 +29,7 @@ def gpu_totals(y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor
             return GpuTotals(histogram, None)
         if met != SOFT:
             return None
-    if y_true.shape[1] > MOST_SORTED:
+    if y_true.shape[1] > MAX_SORTED_LABELS:
         return None
     sums, refused = rank_sums(y_true, y_pred, weights)
     return None if refused.item() else GpuTotals(None, sums)

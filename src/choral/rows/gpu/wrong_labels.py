@@ -15,9 +15,9 @@ from choral.rows.gpu.sorting import on_its_device, readable
 TRUTH_NOT_BINARY, OUTSIDE_UNIT, SOFT = 1, 2, 4  # flags: what a kernel met on its way
 BYTES = (torch.bool, torch.uint8, torch.int8)
 TILE = 1024  # words or values a program holds at once
-MOST_WORDS = 128  # at a time: a byte counts to 255
-MOST_BINS = 1024  # of a histogram in shared memory
-VALUES_A_PROGRAM = 4096
+MAX_WORDS = 128  # at a time: a byte counts to 255
+MAX_BINS = 1024  # of a histogram in shared memory
+VALUES_PER_PROGRAM = 4096
 
 
 class WrongLabels(NamedTuple):
@@ -99,7 +99,7 @@ def wrong_labels(y_true: torch.Tensor, y_pred: torch.Tensor) -> WrongLabels:
         kernel, width = _count_words, n_labels // 4
     else:
         y_true, y_pred = readable(y_true), readable(y_pred)
-    columns = min(triton.next_power_of_2(width), MOST_WORDS)
+    columns = min(triton.next_power_of_2(width), MAX_WORDS)
     rows = max(1, TILE // columns)
     kernel[(triton.cdiv(n_rows, rows),)](y_true, y_pred, counts, flags, n_rows, width, rows, columns, num_warps=4)
     return WrongLabels(counts, flags)
@@ -109,11 +109,11 @@ def wrong_labels(y_true: torch.Tensor, y_pred: torch.Tensor) -> WrongLabels:
 def rows_by_errors(counts: torch.Tensor, n_labels: int) -> torch.Tensor:
     """Rows with 0, 1, ..., n_labels wrong labels, as whole numbers."""
     bins = triton.next_power_of_2(n_labels + 1)
-    if bins > MOST_BINS:
+    if bins > MAX_BINS:
         return torch.bincount(counts, minlength=n_labels + 1)
     histogram = torch.zeros(bins, dtype=torch.int64, device=counts.device)
-    grid = (triton.cdiv(len(counts), VALUES_A_PROGRAM),)
-    _histogram[grid](counts, histogram, len(counts), bins, VALUES_A_PROGRAM)
+    grid = (triton.cdiv(len(counts), VALUES_PER_PROGRAM),)
+    _histogram[grid](counts, histogram, len(counts), bins, VALUES_PER_PROGRAM)
     return histogram[: n_labels + 1]
 
 
