@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Doctests of the command line and of choral.nn need their packages; without them there is nothing to collect there.
+# Some pages and modules need packages for their examples; without them there is nothing to collect there.
 collect_ignore_glob = []
 if not (find_spec("typer") and find_spec("rich")):
     collect_ignore_glob.append("src/choral/cli/*")
@@ -17,6 +17,8 @@ if not (find_spec("torch") and find_spec("torchmetrics")):
     collect_ignore_glob += ["src/choral/nn/*", "docs/pytorch.md"]
 if not (find_spec("torch") and find_spec("array_api_compat")):
     collect_ignore_glob.append("docs/arrays.md")
+if not find_spec("pandas"):
+    collect_ignore_glob.append("docs/learners.md")
 if not find_spec("dask"):
     collect_ignore_glob.append("docs/scale.md")
 if not find_spec("triton"):
