@@ -147,8 +147,8 @@ def _numbers(name: str, objects: np.ndarray) -> np.ndarray:
     for place, value in np.ndenumerate(objects):
         try:
             numbers[place] = math.nan if isinstance(value, str) else value
-        except (TypeError, ValueError):
-            value = str(value)
+        except (OverflowError, TypeError, ValueError):
+            value = str(value)[:40]
         if isinstance(value, str):
             where = ", ".join(map(str, place))
             tags = f" {TAGS}" if objects.ndim == 1 else ""

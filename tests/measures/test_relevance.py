@@ -1,5 +1,7 @@
 """Relevance weighting against its definition by Moebius masses."""
 
+import pickle
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -74,6 +76,32 @@ def test_where_all_labels_that_count_are_relevant_the_base_remains(base, beta):
     y_true, y_pred = [[1, 1, 0, 0]], [[1, 0.25, 1, 0]]
     measure = RelevanceMeasure(base, beta)
     assert choral.choquet_loss(y_true, y_pred, measure) == pytest.approx(choral.choquet_loss(y_true, y_pred, base))
+
+
+def test_tiny_masses_do_not_cancel():
+    measure = RelevanceMeasure(AdditiveMeasure([1.0, 1e-17]), -1.0)  # only the irrelevant label is left
+    assert choral.choquet_loss([[1, 0]], [[1, 1]], measure) == 1
+    assert choral.choquet_loss([[1, 0]], [[0, 0]], measure) == 0
+    tiny = RelevanceMeasure(AdditiveMeasure([1 - 2e-10, 1e-10, 1e-10]), -1.0)
+    assert choral.choquet_loss([[1, 0, 0]], [[1, 1, 0]], tiny) == pytest.approx(0.5, abs=1e-15)
+
+
+@dataclass
+class OnThreeLabels(choral.measures.Measure):
+    """Cannot be hashed, and does not say on how many labels it lives."""
+
+    def form(self, n_labels):
+        return CountingMeasure([0, 0.1, 0.4, 1]).form(n_labels)
+
+
+def test_a_base_may_be_any_object_with_a_form():
+    measure = RelevanceMeasure(OnThreeLabels(), 1)
+    expected = RelevanceMeasure(CountingMeasure([0, 0.1, 0.4, 1]), 1)
+    y_true, y_pred = [[1, 0, 0]], [[1, 0.5, 0]]
+    assert choral.choquet_loss(y_true, y_pred, measure) == choral.choquet_loss(y_true, y_pred, expected)
+    assert pickle.loads(pickle.dumps(measure)) == measure
+    with pytest.raises(ValueError, match="made for 3 labels; got 2"):
+        choral.choquet_loss([[1, 0]], [[1, 0]], measure)
 
 
 def test_relevant_labels_count_more():

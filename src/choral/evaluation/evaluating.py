@@ -108,7 +108,7 @@ def evaluate(
     tell = ignore_progress if first.is_lazy else progress  # what workers do cannot be shown from here
     summarise = partial(summarise_models, names=list(models), joint=n_bootstrap > 0, progress=tell)
     summary = add_up(list(models.values()), summarise)
-    warn_if_mixed({name: profile for name, profile in summary.profiles.items() if name != BASELINE})
+    warn_if_mixed({name: profile for name, profile in summary.profiles.items() if name != BASELINE}, stacklevel=4)
     losses = None
     if n_bootstrap and summary.joint is not None:
         losses = _losses_of_groups(summary.joint, first.n_labels, get_family(family), grid, n_bootstrap, progress)

@@ -131,7 +131,7 @@ class Terms:
 
     @cached_property
     def carriers(self) -> np.ndarray:
-        """The labels that are in a set with a mass."""
+        """The labels that carry a mass: those in a set that has one."""
         single = np.flatnonzero(self.singles)
         return np.unique(np.concatenate([single, *(list(labels) for labels, _ in self.larger)])).astype(np.intp)
 
@@ -194,7 +194,7 @@ class Table:
 
     @cached_property
     def carriers(self) -> np.ndarray:
-        """The labels that make a difference to the worth of some set."""
+        """The labels that carry a mass: those that make a difference to some set."""
         pairs = (self.values.reshape(-1, 2, 1 << label) for label in range(self.n_labels))
         return np.flatnonzero([np.abs(pair[:, 1] - pair[:, 0]).max() > ROUNDING for pair in pairs])
 
@@ -232,7 +232,7 @@ class ByRelevance:
 
     @property
     def carriers(self) -> np.ndarray:
-        """The labels that count for something."""
+        """The labels that carry a mass."""
         return np.arange(self.n_labels) if isinstance(self.base, ByCount) else self.base.carriers
 
     @property
@@ -245,60 +245,69 @@ class ByRelevance:
         """What sets are worth where these labels are relevant: both as rows of 0 and 1."""
         xp = xp_of(sets)
         sets, relevant = xp.astype(sets, xp.bool), xp.astype(relevant, xp.bool)
-        plain = self.base.worth(sets)
-        if isinstance(self.base, ByCount):
-            sizes, in_set = xp.count_nonzero(sets, axis=1), xp.count_nonzero(sets & relevant, axis=1)
-            part = plain * as_real(in_set) / look_up(self._sizes, sizes)
-        elif isinstance(self.base, Table):
-            part = self._relevant_shares(self.base, self.base.indices(sets), relevant)
-        else:
-            part = rows_times(as_real(sets & relevant), self.base.singles)
-            for labels, mass in self.base.larger:
-                part = part + mass * _all_of(sets, labels) * self._share(relevant, labels)
-        return self._scaled(plain, part, relevant)
+        relevant_part, other_part = (self._part(sets, labels) for labels in (relevant, ~relevant))
+        return self._scaled(self.base.worth(sets), relevant_part, other_part, relevant)
 
     @np.errstate(under="ignore")
     def nested_worths(self, order: Array, relevant: Array) -> Array:
         """As `ByCount.nested_worths`, where these labels are relevant."""
-        xp = xp_of(order)
-        relevant = xp.astype(relevant, xp.bool)
-        plain = self.base.nested_worths(order)
-        if isinstance(self.base, ByCount):
-            in_set = reversed_sums(xp.take_along_axis(xp.astype(relevant, order.dtype), order, axis=1))
-            part = plain * as_real(in_set) / to_library_of(self._sizes[np.newaxis, :0:-1], order)
-        elif isinstance(self.base, Table):
-            part = self._relevant_shares(self.base, reversed_sums(1 << order), relevant)
-        else:
-            part = self.base.nested_worths(order, lambda labels: self._share(relevant, labels))
-        return self._scaled(plain, part, relevant)
+        relevant = xp_of(order).astype(relevant, xp_of(order).bool)
+        relevant_part, other_part = (self._nested_part(order, labels) for labels in (relevant, ~relevant))
+        return self._scaled(self.base.nested_worths(order), relevant_part, other_part, relevant)
+
+    def _part(self, sets: Array, labels: Array) -> Array:
+        """The part that these labels of each row have in the worth of its set: a mass is split among its labels."""
+        base, xp = self.base, xp_of(sets)
+        if isinstance(base, ByCount):
+            sizes, in_set = xp.count_nonzero(sets, axis=1), xp.count_nonzero(sets & labels, axis=1)
+            return base.worth(sets) * as_real(in_set) / look_up(self._sizes, sizes)
+        if isinstance(base, Table):
+            return self._shares_of(base, base.indices(sets), labels)
+        part = rows_times(as_real(sets & labels), base.singles)
+        for term, mass in base.larger:
+            part = part + mass * _all_of(sets, term) * self._share(labels, term)
+        return part
+
+    def _nested_part(self, order: Array, labels: Array) -> Array:
+        """Likewise for the nested sets of an order."""
+        base, xp = self.base, xp_of(order)
+        if isinstance(base, ByCount):
+            in_set = reversed_sums(xp.take_along_axis(xp.astype(labels, order.dtype), order, axis=1))
+            sizes = to_library_of(self._sizes[np.newaxis, :0:-1], order)
+            return base.nested_worths(order) * as_real(in_set) / sizes
+        if isinstance(base, Table):
+            return self._shares_of(base, reversed_sums(1 << order), labels)
+        return base.nested_worths(order, lambda term: self._share(labels, term))
 
     @property
     def _sizes(self) -> np.ndarray:
         """The sizes of sets as divisors: 1 for the empty set, which is worth nothing."""
         return np.maximum(np.arange(self.n_labels + 1), 1.0)
 
-    def _relevant_shares(self, base: Table, indices: Array, relevant: Array) -> Array:
-        """What the relevant labels add to the worth of sets, together."""
+    def _shares_of(self, base: Table, indices: Array, labels: Array) -> Array:
         part = 0 * look_up(base.values, indices)
         for label in range(self.n_labels):
-            counts = as_real(relevant[:, label])
-            part = part + (counts if indices.ndim == 1 else counts[:, None]) * look_up(base.shares[label], indices)
+            is_there = as_real(labels[:, label])
+            part = part + (is_there if indices.ndim == 1 else is_there[:, None]) * look_up(base.shares[label], indices)
         return part
 
     @staticmethod
-    def _share(relevant: Array, labels: LabelSet) -> Array:
-        """The share of relevant labels among these."""
-        return sum(as_real(relevant[:, label]) for label in labels) / len(labels)
+    def _share(labels: Array, term: LabelSet) -> Array:
+        """The share of these labels in a label set."""
+        return sum(as_real(labels[:, label]) for label in term) / len(term)
 
-    def _scaled(self, plain: Array, part: Array, relevant: Array) -> Array:
-        """Worths from those of the base and from its masses times shares of relevant labels."""
-        xp, flags = xp_of(relevant), as_real(relevant)
-        total = 1 + self.beta * rows_times(flags, self.shapley)
-        counts_all = rows_times(flags, np.bincount(self.carriers, minlength=self.n_labels) + 0.0) == self.carriers.size
-        if part.ndim == 2:
-            total, counts_all = total[:, None], counts_all[:, None]
-        total = xp.where(counts_all, xp.ones_like(total), total)
-        return xp.where(counts_all, plain + 0 * part, (plain + self.beta * part) / total)
+    def _scaled(self, plain: Array, relevant_part: Array, other_part: Array, relevant: Array) -> Array:
+        """Worths from the parts of relevant and of other labels in those of the base."""
+        xp, flags, growth = xp_of(relevant), as_real(relevant), 1 + self.beta
+        # Both sums are of parts: with beta = -1, differences from the whole would cancel.
+        total = rows_times(1 - flags, self.shapley) + growth * rows_times(flags, self.shapley)
+        in_carriers = np.bincount(self.carriers, minlength=self.n_labels) + 0.0
+        all_carriers_relevant = rows_times(flags, in_carriers) == self.carriers.size
+        if relevant_part.ndim == 2:
+            total, all_carriers_relevant = total[:, None], all_carriers_relevant[:, None]
+        total = xp.where(all_carriers_relevant, xp.ones_like(total), total)
+        weighted = (other_part + growth * relevant_part) / total
+        return xp.where(all_carriers_relevant, plain + 0 * weighted, weighted)
 
 
 def _add_at(array: Array, columns: Array, values: Any) -> Array:

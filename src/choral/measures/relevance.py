@@ -1,7 +1,7 @@
 """Relevance weighting: being right on relevant labels counts more (or less) than on irrelevant ones."""
 
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +10,6 @@ from choral.measures.base import Measure, check_measure
 from choral.measures.capacity import MAX_LABELS, NOISE
 from choral.measures.forms import ByCount, ByRelevance, PlainForm, Table, Terms
 from choral.measures.subsets import members, zeta_transform
-
-MAX_KEPT_FORMS = 32  # of a Capacity on 20 labels, one takes 160 MiB
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,7 @@ class RelevanceMeasure(Measure):
 
     base: Measure
     beta: float = 1.0
+    _forms: dict[int, ByRelevance] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_measure(self.base, name="base")
@@ -53,7 +52,12 @@ class RelevanceMeasure(Measure):
         if not -1 <= self.beta <= LARGEST_WEIGHT:
             raise ValueError(f"beta must be finite and at least -1 (at most {LARGEST_WEIGHT:g}); got {self.beta}.")
         # What is wrong with the base for every number of labels is told now. At least k of k labels is still convex.
-        self.form(self.base.n_labels or self.base.min_labels + 1)
+        n_labels = self.base.n_labels or self.base.min_labels + 1
+        try:
+            self.base.form(n_labels)
+        except ValueError:
+            return  # it lives on another number of labels, and is checked when that is known
+        self.form(n_labels)
 
     @property
     def n_labels(self) -> int | None:
@@ -64,16 +68,22 @@ class RelevanceMeasure(Measure):
         return self.base.min_labels
 
     def form(self, n_labels: int) -> ByRelevance:
-        return _checked_form(self, n_labels)
+        if n_labels not in self._forms:
+            base = self.base.form(n_labels)
+            if isinstance(base, ByRelevance):
+                raise TypeError(f"base must be a measure that needs no true labels; got {self.base!r}.")
+            _check_monotone(base, self)
+            self._forms[n_labels] = ByRelevance(base, self.beta)
+        return self._forms[n_labels]
 
+    # Forms are kept, since the check may take long. They do not travel with the measure: some take 160 MiB.
 
-@lru_cache(MAX_KEPT_FORMS)
-def _checked_form(measure: RelevanceMeasure, n_labels: int) -> ByRelevance:
-    base = measure.base.form(n_labels)
-    if isinstance(base, ByRelevance):
-        raise TypeError(f"base must be a measure that needs no true labels; got {measure.base!r}.")
-    _check_monotone(base, measure)
-    return ByRelevance(base, measure.beta)
+    def __getstate__(self) -> dict[str, Any]:
+        return {"base": self.base, "beta": self.beta}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in {**state, "_forms": {}}.items():
+            object.__setattr__(self, name, value)
 
 
 def _check_monotone(base: PlainForm, measure: RelevanceMeasure) -> None:

@@ -10,7 +10,7 @@ tensors of one function, but not those in lists.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -204,8 +204,8 @@ def _check_complete(measure: Any) -> None:
 
 def _find(measure: Any, n_labels: int, device: torch.device) -> _Recipe:
     # While torch.export traces, tensors are made without their numbers: such ones must not be kept.
-    make = _make_once if type(torch.empty(0)) is Tensor else _make_once.__wrapped__
-    return make(measure, n_labels, device)
+    keep = type(torch.empty(0)) is Tensor and isinstance(measure, Hashable)
+    return (_make_once if keep else _make_once.__wrapped__)(measure, n_labels, device)
 
 
 @lru_cache(MAX_MEASURES)

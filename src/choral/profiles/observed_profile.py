@@ -176,7 +176,7 @@ class ObservedProfile(Profile):
         """
         if isinstance(measure, Measure) and measure.min_labels > self.n_labels:
             measure.form(self.n_labels)  # says why not, whatever is observed
-        losses = [part.loss(self._on(measure, part.n_labels)) for part in self._weighty()]
+        losses = [part.loss(self._on(measure, part.n_labels)) for part in self._parts_with_weight()]
         return min(float(self._shares() @ losses), 1.0)  # shares of all rows add up but for rounding
 
     @np.errstate(under="ignore")
@@ -185,7 +185,7 @@ class ObservedProfile(Profile):
         of_family = get_family(family)
         grid = of_family.parameters(parameters, self.n_labels)
         losses = []
-        for part in self._weighty():
+        for part in self._parts_with_weight():
             clipped, places = np.unique(of_family.clip_parameters(grid, part.n_labels), return_inverse=True)
             losses.append(part.losses(family, clipped)[places])
         return np.minimum(self._shares() @ losses, 1)
@@ -216,7 +216,7 @@ class ObservedProfile(Profile):
         profile._parts = dict(zip(numbers, parts, strict=True))
         return profile
 
-    def _weighty(self) -> list[ErrorProfile]:
+    def _parts_with_weight(self) -> list[ErrorProfile]:
         """The parts that count in a mean: rows of weight 0 may be all there are with some number of observed labels."""
         parts = [part for part in self._parts.values() if part.total_weight]
         if not parts:
@@ -247,7 +247,7 @@ class ObservedProfile(Profile):
         return on_these
 
     def _shares(self) -> np.ndarray:
-        weights = np.array([part.total_weight for part in self._weighty()])
+        weights = np.array([part.total_weight for part in self._parts_with_weight()])
         return weights / weights.sum()  # exactly 1 where there is one part: its loss stays as it is
 
 

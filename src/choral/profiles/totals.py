@@ -37,10 +37,11 @@ class Totals:
     n_observed: int
     n_rows: int = 0
     is_hard: bool = True
-    histogram: Array = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    error_sums: Array = field(default_factory=lambda: np.zeros(0))
+    histogram: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    error_sums: np.ndarray = field(default_factory=lambda: np.zeros(0))
     total_weight: int | float = 0
     weights: list[Array] = field(default_factory=list)
+    on_device: dict[str, Array] = field(default_factory=dict)
 
     def add(self, n_rows: int, wrong: Array | None, errors: Any, weights: Array | None) -> None:
         """Add rows by their numbers of wrong labels, or by all their errors."""
@@ -48,22 +49,30 @@ class Totals:
         if weights is not None:
             self.weights.append(weights)
         if wrong is not None:
-            counts = _count_rows(wrong, weights, self.n_observed)
-            self.histogram = add_padded(self.histogram, counts)
+            self._accumulate("histogram", _count_rows(wrong, weights, self.n_observed))
         else:
             self.is_hard = False
-            self.error_sums = add_padded(self.error_sums, rank_sums(errors, weights)[: self.n_observed])
+            self._accumulate("error_sums", rank_sums(errors, weights)[: self.n_observed])
+
+    def _accumulate(self, name: str, part: Array) -> None:
+        """Add to the sums on the host, or to those on the device, which stay there until the end."""
+        if is_foreign(part):
+            self.on_device[name] = self.on_device[name] + part if name in self.on_device else part
+        else:
+            setattr(self, name, add_padded(getattr(self, name), part))
 
     def finish(self) -> "Totals":
-        """Add up the weights, and fetch all sums from their device."""
+        """Add up the weights, and fetch the sums from their device."""
         weights, self.weights = self.weights, []
+        if len({is_foreign(some) for some in weights}) == 2:  # rows with missing labels are counted on the host
+            weights = [_on_host(some) for some in weights]
         # One long sum, whatever the blocks: the same to the last bit in every kind of profile.
         self.total_weight = float(xp_of(weights[0]).sum(concatenate(weights))) if weights else self.n_rows
-        if is_foreign(self.histogram):
-            counts = np.trim_zeros(to_host(self.histogram), "b")
-            self.histogram = counts.astype(np.float64 if weights else np.int64)
-        if is_foreign(self.error_sums):
-            self.error_sums = np.trim_zeros(to_host(self.error_sums), "b")
+        for name, sums in self.on_device.items():
+            part = np.trim_zeros(to_host(sums), "b")
+            whole = name == "histogram" and not weights
+            setattr(self, name, add_padded(getattr(self, name), part.astype(np.int64 if whole else np.float64)))
+        self.on_device = {}
         return self
 
     def __add__(self, other: "Totals") -> "Totals":
@@ -152,10 +161,8 @@ def sums_by_rank(histogram: np.ndarray) -> np.ndarray:
     return np.cumsum(histogram[:0:-1])[::-1].astype(float)
 
 
-def add_padded(first: Array, second: Array) -> Array:
-    """The sum of two vectors, the shorter one filled up with zeros; on a device both are full, or the first is new."""
-    if is_foreign(second):
-        return first + second if is_foreign(first) else second
+def add_padded(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The sum of two vectors, the shorter one filled up with zeros."""
     if first.size < second.size:
         first, second = second, first
     total = first.astype(np.result_type(first, second))

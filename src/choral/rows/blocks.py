@@ -133,14 +133,6 @@ def all_binary(block: np.ndarray) -> bool:
     return bool(((block == 0) | (block == 1)).all())
 
 
-def is_hard(pred: Labels) -> bool:
-    """Whether predictions of the host are labels, 0 or 1, rather than scores."""
-    if sp.issparse(pred):
-        return all_binary(pred.data)
-    # Most scores are told by their first row.
-    return all_binary(pred[:1]) and all(all_binary(pred[rows]) for rows in row_slices(pred.shape, pred.itemsize))
-
-
 def check_binary(name: str, block: np.ndarray, first_row: int) -> None:
     """Refuse true labels other than 0 and 1."""
     if not all_binary(block):

@@ -16,7 +16,7 @@ from choral._optional import require
 from choral._validation import Labels, check_vector
 from choral.rows.blocks import CorrectBlock, ErrorBlock, PairBlock, RowOptions, Rows
 from choral.rows.dask_bundles import sum_over_rows
-from choral.rows.door import open_rows
+from choral.rows.door import open_rows, read_matrix
 
 Summary = TypeVar("Summary")
 DaskArray = Any  # dask has no types to say so
@@ -36,7 +36,7 @@ class DaskRows(Rows):
                 raise TypeError(f"{key} must be a dask array; to_dask_array() makes one of a dask frame.")
         known = [value for value in matrices.values() if isinstance(value, da.Array)]
         if not known:
-            raise ValueError("sample_weight must be an array in memory where the labels are.")
+            raise ValueError("sample_weight must be in memory where the labels are in memory.")
         self.arrays = {key: _as_dask(da, key, value, known[0]) for key, value in matrices.items()}
         true = self.arrays["y_true"]
         for key, array in self.arrays.items():
@@ -44,6 +44,8 @@ class DaskRows(Rows):
         if sample_weight is not None:
             self.arrays["sample_weight"] = _check_weights(da, sample_weight, true)
         self.n_rows, self.n_labels = true.shape  # the number of rows may be nan: dask does not always know it
+        if np.isnan(self.n_labels):
+            raise ValueError("y_true must have a known number of labels; compute_chunk_sizes() finds it.")
         self.weights = None
         self.options = options
 
@@ -153,9 +155,9 @@ def _as_dask(da: Any, name: str, matrix: Any, like: DaskArray) -> DaskArray:
     if not isinstance(matrix, da.Array):
         if np.isnan(like.shape[0]):
             raise ValueError(f"{name} must be a dask array too where dask does not know the number of rows.")
-        array = matrix.tocsr() if sp.issparse(matrix) else np.asarray(matrix)
+        array = read_matrix(name, matrix)
         rows = like.chunks[0] if array.shape[0] == like.shape[0] else -1
-        matrix = da.from_array(array, chunks=(rows, -1), asarray=False) if array.ndim == 2 else da.from_array(array)
+        matrix = da.from_array(array, chunks=(rows, -1), asarray=False, name=False)  # a name would cost a hash of all
     if matrix.ndim != 2:
         raise ValueError(
             f"{name} must be 2-D, of shape (n_samples, n_labels); got {matrix.ndim}-D of shape {matrix.shape}."

@@ -32,7 +32,7 @@ def sum_over_rows(functions: Sequence[Callable[..., Any]], arrays: list[Any]) ->
     for array in arrays:
         graph.update(array.__dask_graph__())
     rows = [[_flat(keys) for keys in blocks] for blocks in zip(*(a.__dask_keys__() for a in arrays), strict=True)]
-    owned, tasks = _share_out(graph, rows)
+    owned, tasks = _assign_tasks(graph, rows)
     name = f"profile-{uuid4().hex}"
     for row, (function, blocks) in enumerate(zip(functions, rows, strict=True)):
         bundle = Bundle(function, blocks, *_cut_out(graph, owned[row], blocks))
@@ -57,7 +57,7 @@ class Bundle:
 
 @dataclass(frozen=True)
 class _Given:
-    """A value in the guise of a task, in which dask looks for no keys."""
+    """A value, wrapped so that dask does not search it for keys."""
 
     value: Any
 
@@ -65,7 +65,7 @@ class _Given:
         return self.value
 
 
-def _share_out(graph: Graph, rows: list[list[list[Key]]]) -> tuple[list[list[Key]], Graph]:
+def _assign_tasks(graph: Graph, rows: list[list[list[Key]]]) -> tuple[list[list[Key]], Graph]:
     """The keys that only one block of rows needs, for each of them, and the tasks that are left."""
     core = require("dask.core", "dask")
     needs = {key: set() if _is_future(task) else core.get_dependencies(graph, key) for key, task in graph.items()}

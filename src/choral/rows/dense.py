@@ -62,7 +62,7 @@ class DenseRows(Rows):
             true, pred = as_dense(self._true[rows]), as_dense(self._pred[rows])
             known = self._known(rows, true)
             if known is not None:
-                true, pred = self._zeroed[0](true, known), self._zeroed[1](pred, known)
+                true, pred = self._zeroed[0].zero_unknown(true, known), self._zeroed[1].zero_unknown(pred, known)
             yield rows, true, pred, known
 
     def pair_blocks(self) -> Iterator[PairBlock]:
@@ -115,7 +115,7 @@ class _ZeroedBlock:
     def __init__(self) -> None:
         self._bits = np.empty((0, 0), dtype=np.int8)
 
-    def __call__(self, block: np.ndarray, known: np.ndarray) -> np.ndarray:
+    def zero_unknown(self, block: np.ndarray, known: np.ndarray) -> np.ndarray:
         if block.itemsize > 8:  # long doubles: no integer is as long
             return np.where(known, block, 0)
         if len(self._bits) < len(block):

@@ -70,12 +70,12 @@ def open_rows(
         Whether all weights may be 0, as they may in a part of the data.
     """
     options = RowOptions(pred_name, threshold, allow_missing)
+    for name, other in ((pred_name, y_pred), ("observed", observed), ("sample_weight", sample_weight)):
+        _check_alignment(y_true, other, name)
     if _is_dask(y_true, y_pred, observed, sample_weight):
         from choral.rows.dask_arrays import DaskRows  # dask is not needed otherwise
 
         return DaskRows(y_true, y_pred, observed, sample_weight, options)
-    for name, other in ((pred_name, y_pred), ("observed", observed), ("sample_weight", sample_weight)):
-        _check_alignment(y_true, other, name)
     true, pred = _read_pair(y_true, y_pred, pred_name)
     mask = None if observed is None else _read_mask(observed, true)
     weights = check_row_weights(sample_weight, (true, pred), allow_none=allow_no_weight)
@@ -154,6 +154,7 @@ def check_same_shape(y_true: Labels, y_pred: Labels, pred_name: str) -> None:
 
 def _read_mask(observed: Any, true: Labels) -> Labels:
     """A mask of the shape of the true labels, and where they are."""
+    namespace_of(true, observed)  # two libraries are refused
     mask = read_matrix("observed", observed)
     check_same_shape(true, mask, "observed")
     is_bool = xp_of(mask).isdtype(mask.dtype, "bool") if is_foreign(mask) else mask.dtype == bool
@@ -202,17 +203,19 @@ def _read_frame(values: Any) -> Any:
     if not _is_frame(values):
         return values
     array = values.to_numpy()
-    if array.dtype == object and hasattr(values, "isna"):  # pandas' nullable types
-        try:
-            return values.to_numpy(dtype=float, na_value=np.nan)
-        except (TypeError, ValueError):  # text, of which the door says where it is
-            return np.where(values.isna(), np.nan, array)
-    return array
+    if array.dtype != object or not hasattr(values, "isna"):
+        return array
+    kinds = {getattr(dtype, "kind", "O") for dtype in values.dtypes}  # pandas' nullable types come as objects
+    if kinds == {"b"} and not values.isna().to_numpy().any():
+        return values.to_numpy(dtype=bool)
+    if kinds <= set("buif"):
+        return values.to_numpy(dtype=float, na_value=np.nan)
+    return np.where(values.isna(), np.nan, array)  # text, which is refused with its place
 
 
 def _is_frame(values: Any) -> bool:
-    """Whether this is a table with named columns."""
-    return hasattr(values, "columns") and hasattr(values, "to_numpy")
+    """Whether this is a table in memory with named columns."""
+    return hasattr(values, "columns") and hasattr(values, "to_numpy") and not _is_dask(values)
 
 
 def _check_alignment(y_true: Any, other: Any, name: str) -> None:
@@ -220,14 +223,14 @@ def _check_alignment(y_true: Any, other: Any, name: str) -> None:
     if _is_frame(y_true) and _is_frame(other):
         _check_columns(list(y_true.columns), list(other.columns), name)
     true_index, index = _index_of(y_true), _index_of(other)
-    if true_index is not None and index is not None:
-        _check_index(true_index, index, name)
+    if true_index is not None and index is not None and not true_index.equals(index):
+        _check_index(np.asarray(true_index), np.asarray(index), name)
 
 
 def _check_columns(true: list, columns: list, name: str) -> None:
     if true == columns or len(true) != len(columns) or _are_numbers(true) or _are_numbers(columns):
         return  # of one without names, columns are matched by position; another number of them is a wrong shape
-    if set(true) == set(columns):
+    if set(true) == set(columns) and len(set(true)) == len(true):
         raise ValueError(
             f"{name} must have the columns of y_true in the same order; {name}[y_true.columns] puts them so."
         )
@@ -238,24 +241,32 @@ def _check_columns(true: list, columns: list, name: str) -> None:
 
 
 def _check_index(true: np.ndarray, index: np.ndarray, name: str) -> None:
-    if true.size != index.size or np.array_equal(true, index):
-        return
-    if set(true.tolist()) == set(index.tolist()):
+    if true.size != index.size:
+        return  # a wrong shape, which is refused as such
+    if _same_values(true, index):
         raise ValueError(
             f"{name} has the rows of y_true in another order, by its index; {name}.loc[y_true.index] has them in the "
             f"same. If they are in the same order already, pass {name}.to_numpy()."
         )
     if not _are_numbers(true.tolist()) and not _are_numbers(index.tolist()):
         raise ValueError(
-            f"{name} must have the index of y_true; its rows are named otherwise. If they are in the same order, pass "
-            f"{name}.to_numpy()."
+            f"{name} must have the index of y_true; its index has other values. If its rows are in the same order, "
+            f"pass {name}.to_numpy()."
         )
 
 
-def _index_of(values: Any) -> np.ndarray | None:
+def _same_values(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two indices hold the same values, each once."""
+    if first.dtype.kind in "iu" and second.dtype.kind in "iu":  # quicker than sets
+        first, second = np.sort(first), np.sort(second)
+        return bool(np.array_equal(first, second) and (np.diff(first) > 0).all())
+    return set(first.tolist()) == set(second.tolist()) and len(set(first.tolist())) == first.size
+
+
+def _index_of(values: Any) -> Any:
     """The names of the rows of a pandas frame or series."""
-    index = getattr(values, "index", None)
-    return None if index is None or callable(index) else np.asarray(index)
+    index = None if _is_dask(values) else getattr(values, "index", None)
+    return index if hasattr(index, "equals") else None
 
 
 def _are_numbers(names: list) -> bool:
