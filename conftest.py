@@ -88,5 +88,6 @@ def plt():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.close("all")  # those of examples in docstrings
     yield pyplot
     pyplot.close("all")
