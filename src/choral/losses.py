@@ -46,7 +46,8 @@ from choral.measures import (
     check_measure,
 )
 from choral.measures.moebius import label_set, set_weights
-from choral.rows import CorrectBlock, Rows, add_up, open_rows
+from choral.rows import CorrectBlock, PairBlock, Rows, add_up, open_rows
+from choral.rows.dense import count_rows
 from choral.rows.ranks import rank_averages
 
 Reduction = Literal["mean", "none"]
@@ -281,11 +282,19 @@ def _covering_rows(rows: Rows, measure: CoveringMeasure, total: float) -> Iterat
 
 def _f_rows(rows: Rows) -> Iterator[Array]:
     for block in rows.pair_blocks():
-        errors = _row_sums(abs(as_real(block.true) - as_real(block.pred)))
-        positives = _row_sums(block.true) + _row_sums(block.pred)
+        errors, positives = _errors_and_positives(block)
         xp = xp_of(errors)
         losses = errors / xp.where(positives > 0, positives, xp.ones_like(positives))
         yield _leave_out(xp.clip(losses, 0, 1), block.n_observed)  # sums of the same scores may round differently
+
+
+def _errors_and_positives(block: PairBlock) -> tuple[Array, Array]:
+    """The sums of errors, and of true and predicted labels together, of each row."""
+    if block.is_hard and isinstance(block.true, np.ndarray):
+        true, pred = (np.ascontiguousarray(labels, dtype=bool) for labels in (block.true, block.pred))
+        return count_rows(true != pred).astype(float), (count_rows(true) + count_rows(pred)).astype(float)
+    errors = _row_sums(abs(as_real(block.true) - as_real(block.pred)))
+    return errors, _row_sums(block.true) + _row_sums(block.pred)
 
 
 def _row_losses(rows: Rows, measure: Measure, form: Form) -> Iterator[Array]:

@@ -229,8 +229,7 @@ def test_networks_are_trained_with_it(measure):
 
 
 @any_measure
-def test_it_is_drawn(measure):
-    pytest.importorskip("matplotlib")
+def test_it_is_drawn(plt, measure):
     u, truth = np.array([0.8, 0.3, 0.9, 0.45]), [1, 0, 1, 1]
     needs_truth = measure not in PLAIN
     display = ChoquetDisplay(u, measure, y_true=truth if needs_truth else None).plot()
