@@ -1,19 +1,23 @@
 """From what models return to what losses take: hard labels, or scores in [0, 1]. Nothing rescales silently."""
 
 import math
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from choral._array_api import is_foreign, to_host
+from choral._typing import LabelMatrix
 from choral._validation import Labels, check_count, check_matrix, refuse_entry_where, refuse_where
-from choral.rows.door import check_sparse_threshold
+from choral.rows.door import check_sparse_threshold, read_matrix
 from choral.rows.sparse import harden_sparse
 
 
-def harden(scores: Any, threshold: float = 0.5) -> Labels:
+def harden(scores: LabelMatrix, threshold: float = 0.5) -> Labels:
     """Hard labels: 1 where the score is at least the threshold.
 
     Parameters
@@ -38,7 +42,7 @@ def harden(scores: Any, threshold: float = 0.5) -> Labels:
     return (matrix >= threshold).astype(np.uint8)
 
 
-def harden_top(scores: Any, n_relevant: int) -> np.ndarray:
+def harden_top(scores: LabelMatrix, n_relevant: int) -> np.ndarray:
     """Hard labels: the labels with the highest scores in each row; of equal ones, the first.
 
     Examples
@@ -58,7 +62,7 @@ def harden_top(scores: Any, n_relevant: int) -> np.ndarray:
     return labels
 
 
-def scores_from_logits(logits: Any) -> np.ndarray:
+def scores_from_logits(logits: LabelMatrix) -> np.ndarray:
     """The logistic function: real-valued logits to scores in [0, 1].
 
     Examples
@@ -73,7 +77,7 @@ def scores_from_logits(logits: Any) -> np.ndarray:
     return expit(matrix.astype(float, copy=False))
 
 
-def stack_proba(proba: Any, classes: Any = None) -> np.ndarray:
+def stack_proba(proba: np.ndarray | Sequence[ArrayLike], classes: Sequence[Iterable[int]] | None = None) -> np.ndarray:
     """One matrix of scores from scikit-learn's ``predict_proba`` for several outputs.
 
     Parameters
@@ -91,7 +95,7 @@ def stack_proba(proba: Any, classes: Any = None) -> np.ndarray:
     >>> stack_proba([[[0.9, 0.1]], [[1.0]]], classes=[[0, 1], [0]])  # the second label never occurred
     array([[0.1, 0. ]])
     """
-    if not isinstance(proba, list | tuple) and np.ndim(proba) == 2:
+    if getattr(proba, "ndim", None) == 2:  # an array or a frame
         return np.asarray(proba)
     tables = [np.asarray(output, dtype=float) for output in proba]
     if not tables or (classes is not None and len(classes) != len(tables)):
@@ -112,9 +116,10 @@ def _column_of_ones(label: int, table: np.ndarray, classes: list) -> np.ndarray:
     return table[:, classes.index(1)] if 1 in classes else np.zeros(len(table))
 
 
-def check_scores(name: str, scores: Any) -> Labels:
+def check_scores(name: str, scores: LabelMatrix) -> Labels:
     """A matrix of real numbers of any range, without nan."""
-    matrix = check_matrix(name, scores)
+    matrix = read_matrix(name, scores)
+    matrix = to_host(matrix) if is_foreign(matrix) else matrix
     if matrix.dtype.kind == "f":
         rule = f"{name} must not be nan"
         if sp.issparse(matrix):

@@ -3,11 +3,13 @@
 import ast
 import copy
 import dataclasses
+import inspect
 import pickle
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -166,3 +168,12 @@ def test_the_library_does_not_know_options_of_the_command_line():
 
 def is_text(node):
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def test_public_functions_say_what_they_take():
+    for name in choral.__all__:
+        value = getattr(choral, name)
+        if inspect.isclass(value) and issubclass(value, Warning):
+            continue
+        parameters = inspect.signature(value).parameters.values()
+        assert [parameter.name for parameter in parameters if parameter.annotation is Any] == [], name

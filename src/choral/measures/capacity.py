@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from choral._validation import Value, check_count, check_vector, listed, refuse_where
 from choral.measures.base import Measure, check_fits, check_measure
@@ -36,7 +37,7 @@ class Capacity(Value, Measure):
 
     values: np.ndarray
 
-    def __init__(self, values: Any):
+    def __init__(self, values: ArrayLike):
         values = check_vector("values", values)
         n_labels = _n_labels("values", values)
         if abs(values[0]) > NOISE or abs(values[-1] - 1) > NOISE:
@@ -50,7 +51,7 @@ class Capacity(Value, Measure):
         self._freeze(values=values)
 
     @classmethod
-    def from_moebius(cls, masses: Any) -> "Capacity":
+    def from_moebius(cls, masses: ArrayLike) -> "Capacity":
         """Capacity from its 2^K Moebius masses: a set is worth the masses of its subsets.
 
         Examples

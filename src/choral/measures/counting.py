@@ -6,9 +6,9 @@ parent of those given by a formula in `choral.measures.formulas`.
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from choral._validation import (
     ROUNDING,
@@ -49,7 +49,7 @@ class CountingMeasure(Value, Measure):
     _deficits: np.ndarray
     _weights: np.ndarray
 
-    def __init__(self, values: Any):
+    def __init__(self, values: ArrayLike):
         values = check_vector("values", values)
         if values.size < 2:
             raise ValueError("values must have K + 1 entries, v(0), v(1/K), ..., v(1); got 1.")
@@ -78,7 +78,7 @@ class CountingMeasure(Value, Measure):
         return CountingMeasure([v(right / n_labels) for right in range(n_labels + 1)])
 
     @classmethod
-    def from_weights(cls, weights: Any) -> "CountingMeasure":
+    def from_weights(cls, weights: ArrayLike) -> "CountingMeasure":
         """Counting measure from its OWA weights, that of the largest error first.
 
         Examples
@@ -90,7 +90,7 @@ class CountingMeasure(Value, Measure):
         return cls._from_tables(_sums_from_zero(weights[::-1]), _sums_from_zero(weights), weights)
 
     @classmethod
-    def from_masses(cls, masses: Any) -> "CountingMeasure":
+    def from_masses(cls, masses: ArrayLike) -> "CountingMeasure":
         """Counting measure from the total Moebius mass of the sets of size 0, 1, ..., K.
 
         Non-negative masses make it a mixture of binomial measures. Negative ones are summed up in exact
