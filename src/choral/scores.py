@@ -95,7 +95,7 @@ def stack_proba(proba: np.ndarray | Sequence[ArrayLike], classes: Sequence[Itera
     >>> stack_proba([[[0.9, 0.1]], [[1.0]]], classes=[[0, 1], [0]])  # the second label never occurred
     array([[0.1, 0. ]])
     """
-    if getattr(proba, "ndim", None) == 2:  # an array or a frame
+    if len(getattr(proba, "shape", ())) == 2:  # an array or a frame
         return np.asarray(proba)
     tables = [np.asarray(output, dtype=float) for output in proba]
     if not tables or (classes is not None and len(classes) != len(tables)):

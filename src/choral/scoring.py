@@ -43,7 +43,7 @@ class LossScorer:
         # scikit-learn's own scorers take the last column: wrong for a label with one class in training.
         proba, classes = estimator.predict_proba(X), getattr(estimator, "classes_", None)
         of_several = isinstance(proba, list) or isinstance(classes, list)
-        if not is_single and getattr(proba, "ndim", None) == 2:  # a matrix of whatever kind, for the door to read
+        if not is_single and len(getattr(proba, "shape", ())) == 2:  # a matrix of whatever kind, for the door to read
             return proba
         if is_single and not of_several:  # scikit-learn takes one label for a plain binary problem
             proba, classes = [proba], None if classes is None else [classes]
