@@ -129,7 +129,7 @@ def test_arrays_in_memory_are_cut_as_the_others_are():
     unknown = dask(Y_TRUE, 20)[dask(Y_TRUE, 20)[:, 0] >= 0]
     with pytest.raises(ValueError, match="y_pred must be a dask array too where dask does not know the number of rows"):
         ErrorProfile.from_predictions(unknown, LABELS)
-    with pytest.raises(ValueError, match="sample_weight must be an array in memory where the labels are"):
+    with pytest.raises(ValueError, match="sample_weight must be in memory where the labels are in memory"):
         ErrorProfile.from_predictions(Y_TRUE, LABELS, da.from_array(WEIGHTS))
 
 
