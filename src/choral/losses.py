@@ -3,8 +3,8 @@ r"""Losses on (y_true, y_pred): one minus the Choquet integral of label-wise cor
 .. math:: \ell(y, s) = 1 - C_\mu(u), \quad u_i = 1 - |s_i - y_i|
 
 All follow scikit-learn's conventions: true labels first, options by keyword, the mean over rows as a float. They take
-lists, arrays of any numeric or bool dtype, pandas frames and SciPy sparse matrices on either side; predictions are
-hard labels or scores in [0, 1]. Torch tensors, CuPy and JAX arrays are reduced where they are.
+whatever the door of `choral.rows` takes: lists, arrays of any numeric or bool dtype, frames, sparse matrices, arrays on
+a device and Dask arrays, which are reduced where they are. Predictions are hard labels or scores in [0, 1].
 """
 
 import math
@@ -67,9 +67,10 @@ def choquet_loss(
 
     Parameters
     ----------
-    y_true : array-like, array on any device or sparse matrix of shape (n_samples, n_labels)
-        True labels, 0 or 1.
-    y_pred : array-like, array on any device or sparse matrix of shape (n_samples, n_labels)
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1. Under a counting measure, nan where a label is missing: a row is judged by its known
+        labels, and left out of the mean where none is known (see `ObservedProfile`).
+    y_pred : likewise
         Predicted labels, or scores in [0, 1].
     measure : Measure
         What it is worth to be right on a set of labels.
