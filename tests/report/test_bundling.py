@@ -12,6 +12,7 @@ from choral.report.bundling import ENTRY, bundle, bundle_page_scripts
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
+    pytest.importorskip("plotly")  # the core alone has neither pages nor a browser
     browser = start_browser(tmp_path_factory.mktemp("browser"))
     yield browser
     assert browser.messages() == []
