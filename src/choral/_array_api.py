@@ -77,7 +77,9 @@ def host_view(array: Array) -> np.ndarray | None:
 
 
 def to_host(array: Array) -> np.ndarray:
-    """A small array as NumPy's: the one place where numbers leave their device."""
+    """A small array as NumPy's: the one place where numbers leave their device. What is on the host stays as it is."""
+    if not is_foreign(array):
+        return array
     if _compat().is_torch_array(array):
         array = array.detach().cpu()
         return (array.float() if array.dtype == xp_of(array).bfloat16 else array).numpy()

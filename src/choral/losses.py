@@ -320,7 +320,7 @@ def _ordered_averages(rows: Rows, measure: Measure, form: ByCount) -> Iterator[A
 def _averages_of_observed(measure: Measure, wrong: Array | None, errors: Any, n_observed: Array) -> Array:
     """Losses of rows by their known labels, each number of them by itself; nan where none is known."""
     like = first_foreign(n_observed)
-    n_observed, wrong, errors = (to_host(part) if is_foreign(part) else part for part in (n_observed, wrong, errors))
+    n_observed, wrong, errors = (to_host(part) for part in (n_observed, wrong, errors))
     losses = np.full(n_observed.size, np.nan)
     for number in np.unique(n_observed[n_observed > 0]).tolist():
         form, some = measure.on_observed(number).form(number), n_observed == number

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from choral._array_api import is_foreign, to_host
+from choral._array_api import to_host
 from choral._typing import LabelMatrix
 from choral._validation import Labels, check_count, check_matrix, refuse_entry_where, refuse_where
 from choral.rows.door import check_sparse_threshold, read_matrix
@@ -118,8 +118,7 @@ def _column_of_ones(label: int, table: np.ndarray, classes: list) -> np.ndarray:
 
 def check_scores(name: str, scores: LabelMatrix) -> Labels:
     """A matrix of real numbers of any range, without nan."""
-    matrix = read_matrix(name, scores)
-    matrix = to_host(matrix) if is_foreign(matrix) else matrix
+    matrix = to_host(read_matrix(name, scores))
     if matrix.dtype.kind == "f":
         rule = f"{name} must not be nan"
         if sp.issparse(matrix):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choral._array_api import is_foreign, to_host, xp_of
+from choral._array_api import to_host, xp_of
 from choral._typing import LabelMatrix, RandomState
 from choral._validation import Value, check_count
 from choral.curves import LossCurve
@@ -89,7 +89,7 @@ class BayesCurve(Value):
     def __repr__(self) -> str:
         n_instances, n_labels = self.decisions[0].labels.shape
         size = f"{self.parameters.size} parameters, {n_instances} x {n_labels} labels"
-        exact = _on_host(self.exact)
+        exact = to_host(self.exact)
         return f"BayesCurve({self.family}, {size}, {np.count_nonzero(exact)} of {exact.size} proven optimal)"
 
     def changes(self, instance: int | None = None) -> list[Change]:
@@ -98,7 +98,7 @@ class BayesCurve(Value):
         if instance is None and n_instances > 1:
             raise ValueError(f"changes() describes one instance; say which of 0..{n_instances - 1}.")
         instance = 0 if instance is None else instance
-        labels = _on_host(self.labels[:, instance, :]).astype(int)
+        labels = to_host(self.labels[:, instance, :]).astype(int)
         return [
             Change(self.parameters[i].item(), _indices(step > 0), _indices(step < 0))
             for i, step in enumerate(np.diff(labels, axis=0), start=1)
@@ -117,11 +117,7 @@ def _stack(arrays: list[np.ndarray]) -> np.ndarray:
 
 def _mean(array: np.ndarray, axis: int) -> np.ndarray:
     """The mean over instances, which is small, for a curve."""
-    return _on_host(xp_of(array).mean(array, axis=axis))
-
-
-def _on_host(array: np.ndarray) -> np.ndarray:
-    return to_host(array) if is_foreign(array) else array
+    return to_host(xp_of(array).mean(array, axis=axis))
 
 
 def _indices(flags: np.ndarray) -> tuple[int, ...]:

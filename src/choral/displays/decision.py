@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choral._array_api import is_foreign, to_host
+from choral._array_api import to_host
 from choral._optional import require
 from choral._typing import FloatArray
 from choral._validation import listed
@@ -166,7 +166,7 @@ class DecisionDisplay:
         if self.optimal.exact.all():
             return None
         lower = self.optimal.lower_bound
-        lower = to_host(lower) if is_foreign(lower) else lower
+        lower = to_host(lower)
         return lower.mean(axis=1), self.optimal.curve().losses
 
     def _key_to_bounds(self) -> Keys:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from choral._array_api import is_foreign, to_host
+from choral._array_api import to_host
 from choral.measures.families import Family
 from choral.profiles.totals import rows_by_number
 from choral.rows import Rows
@@ -26,11 +26,11 @@ def row_losses(rows: Rows, family: Family, parameters: np.ndarray) -> np.ndarray
     losses = np.zeros((rows.n_rows, len(parameters)))
     for block in rows.error_blocks():
         errors = block.wrong if block.wrong is not None else block.errors
-        errors = to_host(errors) if is_foreign(errors) else errors
+        errors = to_host(errors)
         if block.n_observed is None:
             losses[block.rows] = _losses_of(errors, rows.n_labels, family, parameters)
             continue
-        n_observed = to_host(block.n_observed) if is_foreign(block.n_observed) else block.n_observed
+        n_observed = to_host(block.n_observed)
         for some in rows_by_number(n_observed):
             number = int(n_observed[some[0]])
             if number:

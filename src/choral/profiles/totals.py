@@ -65,7 +65,7 @@ class Totals:
         """Add up the weights, and fetch the sums from their device."""
         weights, self.weights = self.weights, []
         if len({is_foreign(some) for some in weights}) == 2:  # rows with missing labels are counted on the host
-            weights = [_on_host(some) for some in weights]
+            weights = [to_host(some) for some in weights]
         # One long sum, whatever the blocks: the same to the last bit in every kind of profile.
         self.total_weight = float(xp_of(weights[0]).sum(concatenate(weights))) if weights else self.n_rows
         for name, sums in self.on_device.items():
@@ -127,8 +127,8 @@ def total_errors(rows: Rows) -> TotalsByObserved:
 
 def _add_by_observed(groups: dict[int, Totals], block: ErrorBlock, weights: Array | None) -> None:
     """Add rows of which labels are missing: those with the same number of known labels together, on the host."""
-    n_observed = _on_host(block.n_observed)
-    parts = [None if part is None else _on_host(part) for part in (block.wrong, block.errors, weights)]
+    n_observed = to_host(block.n_observed)
+    parts = [to_host(part) for part in (block.wrong, block.errors, weights)]
     for some in rows_by_number(n_observed):
         number = int(n_observed[some[0]])
         group = groups.setdefault(number, Totals(number))
@@ -168,10 +168,6 @@ def add_padded(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     total = first.astype(np.result_type(first, second))
     total[: second.size] += second
     return total
-
-
-def _on_host(array: Any) -> Any:
-    return to_host(array) if is_foreign(array) else array
 
 
 def _count_rows(counts: Array, row_weights: Array | None, max_count: int) -> Array:
@@ -245,7 +241,7 @@ class JointErrors:
         columns = [_count_wrong_and_observed(rows) for rows in models]
         n_observed = columns[0][1]
         weights, counts = models[0].weights, np.ones(models[0].n_rows, dtype=np.int64)
-        weights = np.ones(counts.size) if weights is None else _on_host(weights)
+        weights = np.ones(counts.size) if weights is None else to_host(weights)
         wrong = np.column_stack([wrong for wrong, _ in columns])
         return cls(wrong, counts, np.where(n_observed > 0, weights, 0.0), n_observed)
 
@@ -262,9 +258,9 @@ def _count_wrong_and_observed(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of wrong and of known labels of all rows."""
     wrong, n_observed = [], []
     for block in rows.error_blocks():
-        wrong.append(_on_host(block.wrong))
+        wrong.append(to_host(block.wrong))
         known = np.full(len(wrong[-1]), rows.n_labels) if block.n_observed is None else block.n_observed
-        n_observed.append(_on_host(known))
+        n_observed.append(to_host(known))
     return np.concatenate(wrong), np.concatenate(n_observed)
 
 

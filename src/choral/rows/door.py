@@ -160,7 +160,7 @@ def _read_mask(observed: Any, true: Labels) -> Labels:
     is_bool = xp_of(mask).isdtype(mask.dtype, "bool") if is_foreign(mask) else mask.dtype == bool
     if not is_bool:
         raise ValueError(f"observed must hold booleans, True where a label is known; got dtype {mask.dtype}.")
-    return to_host(mask) if is_foreign(mask) and not is_foreign(true) else mask
+    return mask if is_foreign(true) else to_host(mask)
 
 
 def check_row_weights(sample_weight: Any, matrices: tuple[Labels, Labels], *, allow_none: bool = False) -> Any:
@@ -173,8 +173,7 @@ def check_row_weights(sample_weight: Any, matrices: tuple[Labels, Labels], *, al
         if _are_fine(weights, n_rows):
             return as_real(to_device(weights, like))
     # NumPy's check says what is wrong, if anything is.
-    on_host = to_host(weights) if is_foreign(weights) else weights
-    checked: Any = check_sample_weight(on_host, n_rows, allow_none=allow_none)
+    checked: Any = check_sample_weight(to_host(weights), n_rows, allow_none=allow_none)
     return checked if like is None else to_device_of(checked, like)
 
 
