@@ -109,4 +109,4 @@ class PredictiveClusteringForest(MultiLabelClassifier):
 
 
 def _fit_tree(tree: PredictiveClusteringTree, X: Any, Y: np.ndarray, rows: np.ndarray) -> PredictiveClusteringTree:
-    return tree.fit(X[rows], Y[rows])
+    return tree.fit_quietly(X[rows], Y[rows])

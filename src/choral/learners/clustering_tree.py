@@ -1,5 +1,6 @@
 """Predictive clustering trees: one tree for all labels, whose leaves hold whole label sets."""
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -19,13 +20,20 @@ class PredictiveClusteringTree(MultiLabelClassifier):
     Parameters
     ----------
     criterion : {"entropy", "variance"}
-        Entropy summed over the labels, or variance, each label's divided by its variance in training.
+        Entropy summed over the labels, or variance, each label's divided by its variance in training. The paper
+        describes these trees by variance; the runs that were published with it split by entropy, the default of CLUS.
     min_samples_leaf : int
         Small leaves hold few label sets and so capture more dependence.
     confidence : float or None
         Of the pruning, as in `PrunedTreeClassifier`, on errors averaged over the labels; None for no pruning.
     random_state : int, RandomState or None
         Of splits equally good, which one is taken.
+
+    Warns
+    -----
+    UserWarning
+        Where training rows differ in their labels, but pruning leaves a single node: then all rows get the same labels,
+        often none at all, which Hamming loss may well reward.
 
     Attributes
     ----------
@@ -65,6 +73,18 @@ class PredictiveClusteringTree(MultiLabelClassifier):
 
     def fit(self, X: Features, Y: LabelMatrix) -> "PredictiveClusteringTree":
         """Grow the tree and prune it."""
+        self.fit_quietly(X, Y)
+        if len(self.values_) == 1 and len(self.labelsets_) > 1:
+            n_predicted = int((self.values_[0] >= 0.5).sum())
+            warnings.warn(
+                f"the clustering tree is a single node: it predicts {_some_labels(n_predicted)} for every row, whatever "
+                "its features. A larger confidence prunes less, None not at all.",
+                stacklevel=2,
+            )
+        return self
+
+    def fit_quietly(self, X: Features, Y: LabelMatrix) -> "PredictiveClusteringTree":
+        """Fit without a warning where the tree is a single node: one of many trees may be."""
         check_confidence(self.confidence)
         if self.criterion not in ("entropy", "variance"):
             raise ValueError(f"criterion must be 'entropy' or 'variance'; got {self.criterion!r}.")
@@ -97,6 +117,17 @@ class PredictiveClusteringTree(MultiLabelClassifier):
         """The label sets of the training rows of the leaf."""
         X = self._check_features(X)
         return LabelDistribution(self.labelsets_, self.weights_[self.tree_.apply(X)])
+
+
+def _some_labels(count: int) -> str:
+    """A number of labels in words.
+
+    Examples
+    --------
+    >>> _some_labels(0), _some_labels(1), _some_labels(4)
+    ('no label at all', 'the same label', 'the same 4 labels')
+    """
+    return "no label at all" if count == 0 else "the same label" if count == 1 else f"the same {count} labels"
 
 
 def leaf_weights(leaves: np.ndarray, which: np.ndarray, shape: tuple[int, int]) -> Any:
