@@ -191,10 +191,14 @@ def owa_loss(
 
     Examples
     --------
-    >>> y_true, y_pred = [[0, 1, 1]], [[0.2, 0.3, 0.9]]
-    >>> round(owa_loss(y_true, y_pred, weights=[1, 0, 0]), 3)  # the largest error alone
+    The example of the paper, with errors of 0.7, 0.4, 0.3, 0.2, 0.1 and 0.1:
+
+    >>> y_true, y_pred = [[0, 1, 1, 0, 0, 0]], [[0.2, 0.3, 0.9, 0.1, 0.4, 0.3]]
+    >>> round(owa_loss(y_true, y_pred, weights=[1 / 6] * 6), 2)  # all errors alike: Hamming loss
+    0.3
+    >>> round(owa_loss(y_true, y_pred, weights=[1, 0, 0, 0, 0, 0]), 2)  # the largest error alone: subset 0/1 loss
     0.7
-    >>> round(owa_loss(y_true, y_pred, weights=[0.5, 0.3, 0.2]), 3)
+    >>> round(owa_loss(y_true, y_pred, weights=[5 / 15, 4 / 15, 3 / 15, 2 / 15, 1 / 15, 0]), 2)  # binomial, k = 2
     0.43
     """
     measure = CountingMeasure.from_weights(weights)
