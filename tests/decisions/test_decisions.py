@@ -32,6 +32,7 @@ from choral.decisions import Change
 from choral.decisions import search as search_module
 from choral.decisions.closed_form import has_closed_form
 from choral.measures import Measure, Terms
+from choral.paper.examples import THREE_LABELS
 from definitions import (
     best_by_enumeration,
     binomial_risk_in_fractions,
@@ -41,7 +42,6 @@ from definitions import (
 from measure_zoo import KINDS, NEED_TRUTH, random_distribution
 
 METHODS = ("auto", "quick", "closed_form", "transform", "branch_and_bound", "search")
-EXAMPLE = LabelDistribution([[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]], [0.28, 0.16, 0.16, 0.16, 0.24])
 
 
 @pytest.fixture
@@ -65,12 +65,6 @@ def assert_optimal(decision, row, measure, joint):
     assert decision.risk[row] == pytest.approx(risk, abs=1e-12)
     assert decision.lower_bound[row] <= risk + 1e-12
     assert decision.exact[row]
-
-
-def test_three_labels():
-    """All three labels for Hamming, none for subset 0/1."""
-    assert bayes_optimal(EXAMPLE, HammingMeasure()).labels.tolist() == [[1, 1, 1]]
-    assert bayes_optimal(EXAMPLE, SubsetMeasure()).labels.tolist() == [[0, 0, 0]]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -384,11 +378,13 @@ def test_more_nodes_make_better_bounds():
 
 def test_auto_goes_on_where_the_transform_would_take_too_long(monkeypatch):
     monkeypatch.setattr("choral.decisions.optimal.MAX_STEPS", 0)
-    decision = bayes_optimal(EXAMPLE, BinomialMeasure(2))
+    decision = bayes_optimal(THREE_LABELS, BinomialMeasure(2))
     assert decision.exact.all()
     monkeypatch.setattr("choral.decisions.optimal.MAX_NODE_STEPS", 0)
     monkeypatch.setattr(search_module, "MAX_ENUMERATED_LABELS", 0)
-    assert bayes_optimal(EXAMPLE, BinomialMeasure(2)) == bayes_optimal(EXAMPLE, BinomialMeasure(2), method="search")
+    assert bayes_optimal(THREE_LABELS, BinomialMeasure(2)) == bayes_optimal(
+        THREE_LABELS, BinomialMeasure(2), method="search"
+    )
 
 
 def test_decisions_do_not_depend_on_the_size_of_blocks(monkeypatch):
@@ -412,7 +408,7 @@ class OnlyLabel(Measure):
 
 def test_any_measure_will_do():
     for method in ("auto", "transform", "search", "branch_and_bound"):
-        assert bayes_optimal(EXAMPLE, OnlyLabel(), method=method).labels.tolist() == [[0, 0, 1]]
+        assert bayes_optimal(THREE_LABELS, OnlyLabel(), method=method).labels.tolist() == [[0, 0, 1]]
     assert bayes_optimal(IndependentLabels([0.9, 0.9, 0.7]), OnlyLabel()).labels.tolist() == [[0, 0, 1]]
     many = LabelDistribution(np.eye(30), np.where(np.arange(30) == 2, 0.6, 0.4 / 29))
     assert np.flatnonzero(bayes_optimal(many, OnlyLabel()).labels[0]).tolist() == [2]
@@ -421,22 +417,26 @@ def test_any_measure_will_do():
 @pytest.mark.parametrize(
     "arguments, error, message",
     [
-        ((EXAMPLE, HammingMeasure(), {"method": "magic"}), ValueError, "method must be one of 'auto', .*; got 'magic'"),
-        ((EXAMPLE, "hamming", {}), TypeError, "measure must be one of choral.measures"),
-        (([[0, 1]], HammingMeasure(), {}), TypeError, "must be a LabelDistribution or IndependentLabels"),
-        ((EXAMPLE, CountingMeasure([0, 1]), {}), ValueError, "made for 1 labels; got 3"),
         (
-            (EXAMPLE, HammingMeasure(), {"candidates": [[0, 1]]}),
+            (THREE_LABELS, HammingMeasure(), {"method": "magic"}),
+            ValueError,
+            "method must be one of 'auto', .*; got 'magic'",
+        ),
+        ((THREE_LABELS, "hamming", {}), TypeError, "measure must be one of choral.measures"),
+        (([[0, 1]], HammingMeasure(), {}), TypeError, "must be a LabelDistribution or IndependentLabels"),
+        ((THREE_LABELS, CountingMeasure([0, 1]), {}), ValueError, "made for 1 labels; got 3"),
+        (
+            (THREE_LABELS, HammingMeasure(), {"candidates": [[0, 1]]}),
             ValueError,
             "candidates must have a column for each of 3",
         ),
-        ((EXAMPLE, HammingMeasure(), {"random_state": -1}), ValueError, "random_state must be a whole number"),
+        ((THREE_LABELS, HammingMeasure(), {"random_state": -1}), ValueError, "random_state must be a whole number"),
         (
-            (EXAMPLE, HammingMeasure(), {"candidates": [[0, 1, 0], [1]]}),
+            (THREE_LABELS, HammingMeasure(), {"candidates": [[0, 1, 0], [1]]}),
             ValueError,
             "candidates must be a matrix; its rows",
         ),
-        ((EXAMPLE, HammingMeasure(), {"node_limit": 0}), ValueError, "node_limit must be at least 1"),
+        ((THREE_LABELS, HammingMeasure(), {"node_limit": 0}), ValueError, "node_limit must be at least 1"),
         (
             (LabelDistribution(np.eye(23), np.full(23, 1 / 23)), BinomialMeasure(2), {"method": "transform"}),
             ValueError,
@@ -461,8 +461,8 @@ def test_bad_questions_are_refused(arguments, error, message):
 
 
 def test_regret_is_what_a_prediction_costs_too_much():
-    np.testing.assert_allclose(regret(EXAMPLE, [1, 1, 1], SubsetMeasure()), [0.04])
-    np.testing.assert_allclose(regret(EXAMPLE, [[1, 1, 1]], HammingMeasure()), [0], atol=1e-15)
+    np.testing.assert_allclose(regret(THREE_LABELS, [1, 1, 1], SubsetMeasure()), [1 / 16])
+    np.testing.assert_allclose(regret(THREE_LABELS, [[1, 1, 1]], HammingMeasure()), [0], atol=1e-15)
     rng = np.random.default_rng(7)
     distribution = random_distribution(rng, 4)
     predictions = rng.integers(2, size=(3, 4))
@@ -476,7 +476,9 @@ def test_regret_is_what_a_prediction_costs_too_much():
 
 @pytest.mark.parametrize("family", ["binomial", "polynomial"])
 @pytest.mark.parametrize("method", ["auto", "transform", "branch_and_bound", "search"])
-@pytest.mark.parametrize("distribution", [EXAMPLE, IndependentLabels([[0.9, 0.4, 0.6], [0.2, 0.5, 0.5]])], ids=repr)
+@pytest.mark.parametrize(
+    "distribution", [THREE_LABELS, IndependentLabels([[0.9, 0.4, 0.6], [0.2, 0.5, 0.5]])], ids=repr
+)
 def test_a_curve_is_a_decision_for_every_parameter(family, method, distribution):
     parameters = None if family == "binomial" else [1, 1.5, 10, np.inf]
     curve = bayes_curve(distribution, family, parameters, method=method)
@@ -495,16 +497,16 @@ def test_a_curve_is_a_decision_for_every_parameter(family, method, distribution)
 
 
 def test_a_curve_says_where_the_prediction_changes():
-    curve = bayes_curve(EXAMPLE)
+    curve = bayes_curve(THREE_LABELS)
     assert curve.changes() == [Change(parameter=3, added=(), removed=(0, 1, 2))]
     assert bayes_curve(IndependentLabels([0.9, 0.1])).changes() == []
-    assert curve == bayes_curve(EXAMPLE)
-    assert hash(curve) == hash(bayes_curve(EXAMPLE))
+    assert curve == bayes_curve(THREE_LABELS)
+    assert hash(curve) == hash(bayes_curve(THREE_LABELS))
     assert pickle.loads(pickle.dumps(curve)) == curve
     assert repr(curve) == "BayesCurve(binomial, 3 parameters, 1 x 3 labels, 3 of 3 proven optimal)"
     with pytest.raises(IndexError):
         curve.changes(instance=1)
-    many = bayes_curve(LabelDistribution(EXAMPLE.labelsets, np.tile(EXAMPLE.probabilities, (2, 1))))
+    many = bayes_curve(LabelDistribution(THREE_LABELS.labelsets, np.tile(THREE_LABELS.probabilities, (2, 1))))
     assert many.changes(instance=1) == curve.changes()
     with pytest.raises(ValueError, match=r"changes\(\) describes one instance; say which of 0..1"):
         many.changes()
@@ -564,25 +566,25 @@ def test_a_curve_of_independent_labels_is_thresholded_but_for_ties():
 
 def test_a_curve_reports_progress_and_refuses_nonsense():
     told = []
-    bayes_curve(EXAMPLE, method="search", progress=lambda *report: told.append(report))
+    bayes_curve(THREE_LABELS, method="search", progress=lambda *report: told.append(report))
     assert told == [(0, 3, "k=1"), (1, 3, "k=2"), (2, 3, "k=3"), (3, 3, "done")]
     with pytest.raises(ValueError, match=r"whole numbers in 1..3, the number of labels; parameters\[1\] is 4"):
-        bayes_curve(EXAMPLE, parameters=[1, 4])
+        bayes_curve(THREE_LABELS, parameters=[1, 4])
     with pytest.raises(ValueError, match="family must be one of"):
-        bayes_curve(EXAMPLE, "normal")
+        bayes_curve(THREE_LABELS, "normal")
     for function in (bayes_curve, lambda wrong: expected_curve(wrong, [0, 1])):
         with pytest.raises(TypeError, match="must be a LabelDistribution or IndependentLabels; got list"):
             function([[0, 1]])
     with pytest.raises(ValueError, match="random_state must be a whole number, a NumPy Generator or None; got 'a'"):
-        bayes_curve(EXAMPLE, random_state="a")
+        bayes_curve(THREE_LABELS, random_state="a")
     told.clear()
-    bayes_curve(EXAMPLE, progress=lambda *report: told.append(report))
+    bayes_curve(THREE_LABELS, progress=lambda *report: told.append(report))
     assert told == [(0, 3, "all predictions at once"), (3, 3, "done")]
 
 
 def test_expected_curves_are_risks_along_a_family():
-    curve = expected_curve(EXAMPLE, [1, 1, 1], name="all")
-    risks = [EXAMPLE.risk([1, 1, 1], BinomialMeasure(k))[0] for k in (1, 2, 3)]
+    curve = expected_curve(THREE_LABELS, [1, 1, 1], name="all")
+    risks = [THREE_LABELS.risk([1, 1, 1], BinomialMeasure(k))[0] for k in (1, 2, 3)]
     np.testing.assert_allclose(curve.losses, risks, atol=1e-14)
     assert (curve.name, curve.n_labels) == ("all", 3)
     many = IndependentLabels([[0.5, 0.2], [0.1, 0.9]])

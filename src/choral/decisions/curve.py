@@ -160,11 +160,11 @@ def bayes_curve(
     Examples
     --------
     >>> from choral import LabelDistribution, bayes_curve
-    >>> labelsets = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]]
-    >>> distribution = LabelDistribution(labelsets, [0.28, 0.16, 0.16, 0.16, 0.24])
+    >>> labelsets = [[0, 0, 0], [1, 1, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    >>> distribution = LabelDistribution(labelsets, [4 / 16, 3 / 16, 3 / 16, 3 / 16, 3 / 16])
     >>> curve = bayes_curve(distribution)
-    >>> curve.risk.round(3)
-    array([[0.44], [0.6 ], [0.72]])
+    >>> curve.risk[:, 0]
+    array([0.4375, 0.625 , 0.75  ])
     >>> curve.changes()  # the subset 0/1 loss is another matter
     [Change(parameter=3, added=(), removed=(0, 1, 2))]
     """

@@ -65,12 +65,13 @@ class LabelDistribution(Value, Distribution):
 
     Examples
     --------
-    No label at all is the most probable label set, though each label by itself is as probable as not:
+    The paper's example: no label at all is the most probable label set, though each label by itself is more probable
+    than not.
 
-    >>> labelsets = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]]
-    >>> distribution = LabelDistribution(labelsets, [0.3, 0.2, 0.2, 0.2, 0.1])
+    >>> labelsets = [[0, 0, 0], [1, 1, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    >>> distribution = LabelDistribution(labelsets, [4 / 16, 3 / 16, 3 / 16, 3 / 16, 3 / 16])
     >>> distribution.marginals()
-    array([[0.5, 0.5, 0.5]])
+    array([[0.5625, 0.5625, 0.5625]])
     >>> distribution.mode()
     array([[0, 0, 0]], dtype=uint8)
     """

@@ -75,16 +75,16 @@ def bayes_optimal(
 
     Examples
     --------
-    The best prediction depends on the loss:
+    The best prediction depends on the loss, as in the paper's example of three labels:
 
     >>> from choral import HammingMeasure, LabelDistribution, SubsetMeasure, bayes_optimal
-    >>> labelsets = [[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]]
-    >>> distribution = LabelDistribution(labelsets, [0.28, 0.16, 0.16, 0.16, 0.24])
+    >>> labelsets = [[0, 0, 0], [1, 1, 1], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    >>> distribution = LabelDistribution(labelsets, [4 / 16, 3 / 16, 3 / 16, 3 / 16, 3 / 16])
     >>> bayes_optimal(distribution, HammingMeasure()).labels
     array([[1, 1, 1]], dtype=uint8)
     >>> decision = bayes_optimal(distribution, SubsetMeasure())
     >>> decision.labels, decision.risk, decision.exact
-    (array([[0, 0, 0]], dtype=uint8), array([0.72]), array([ True]))
+    (array([[0, 0, 0]], dtype=uint8), array([0.75]), array([ True]))
     """
     form = check_decidable(distribution, measure, method)
     checked = None if candidates is None else distribution.check_candidates(candidates)[0]

@@ -96,9 +96,9 @@ def owa_loss(preds: Tensor, target: Tensor, weights: ArrayLike, *, reduction: Re
     Examples
     --------
     >>> import torch
-    >>> preds, target = torch.tensor([[0.2, 0.3, 0.9]]), torch.tensor([[0, 1, 1]])
-    >>> owa_loss(preds, target, weights=[1, 0, 0])  # the largest error alone
-    tensor(0.7000)
+    >>> preds, target = torch.tensor([[0.2, 0.3, 0.9, 0.1, 0.4, 0.3]]), torch.tensor([[0, 1, 1, 0, 0, 0]])
+    >>> owa_loss(preds, target, weights=[5 / 15, 4 / 15, 3 / 15, 2 / 15, 1 / 15, 0])  # the example of the paper
+    tensor(0.4333)
     """
     return _counting_loss(preds, target, _ordered_by, weights, reduction)
 
