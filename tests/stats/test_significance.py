@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from choral.stats import compare_ranks, corrected_resampled_t, holm
+from choral.stats import compare_ranks, corrected_resampled_t, corrected_t_interval, holm
 
 # Demšar (2006), Table 6: AUC of C4.5 with parameters m and cf as they are, or tuned, on 14 data sets. In the row
 # "voting" the paper prints 0.975 twice but ranks the third 2 and the fourth 3: a digit more tells them apart.
@@ -163,6 +163,56 @@ def test_t_refuses_what_it_cannot_test():
     for share in (0, np.inf, np.nan):
         with pytest.raises(ValueError, match=f"test_share must be positive and finite: .*; got {share}."):
             corrected_resampled_t([0.1, 0.2], test_share=share)
+
+
+# corrected_t_interval
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_interval_is_that_of_student_with_the_error_of_the_test(confidence):
+    differences = np.random.default_rng(0).normal(0.01, 0.03, size=(10, 2, 3))
+    lower, upper = corrected_t_interval(differences, test_share=30 / 270, confidence=confidence)
+    assert lower.shape == upper.shape == (2, 3)
+    for place in np.ndindex(2, 3):
+        of_place = differences[:, *place]
+        expected = stats.t.interval(confidence, 9, np.mean(of_place), corrected_std(of_place, 270, 30))
+        assert (lower[place], upper[place]) == pytest.approx(expected)
+
+
+def test_interval_worked_by_hand():
+    # mean 1, error sqrt(1/3 + 2/3) = 1; with 2 degrees of freedom P(T > 1) = (1 - 1 / sqrt(3)) / 2
+    interval = corrected_t_interval([0.0, 1.0, 2.0], test_share=2 / 3, confidence=1 / np.sqrt(3))
+    assert interval == pytest.approx((0, 2))
+    assert all(isinstance(end, float) for end in interval)
+
+
+@given(
+    differences=arrays(float, (4, 5), elements=st.sampled_from([-0.1, -0.02, 0.0, 1e-14, 0.01, 0.1])),
+    confidence=st.sampled_from([0.5, 0.8, 0.95]),
+)
+def test_interval_excludes_0_where_the_test_rejects(differences, confidence):
+    with np.errstate(all="raise"):
+        lower, upper = corrected_t_interval(differences, test_share=1 / 3, confidence=confidence)
+        pvalue = corrected_resampled_t(differences, test_share=1 / 3).pvalue
+    assert np.array_equal((lower > 1e-12) | (upper < -1e-12), pvalue < 1 - confidence)
+
+
+def test_interval_of_differences_that_do_not_vary_is_their_mean():
+    with np.errstate(all="raise"):
+        lower, upper = corrected_t_interval([[0.0, 0.3], [0.0, 0.1 + 0.2]], test_share=0.5)
+    assert lower.tolist() == upper.tolist() == pytest.approx([0, 0.3])
+
+
+def test_interval_refuses_what_it_cannot_bound():
+    for confidence in (0, 1, np.nan):
+        with pytest.raises(ValueError, match=f"confidence must lie between 0 and 1; got {confidence}."):
+            corrected_t_interval([0.1, 0.2], test_share=0.1, confidence=confidence)
+    with pytest.raises(ValueError, match=r"differences must have at least two folds .*; got \(1,\)."):
+        corrected_t_interval([0.1], test_share=0.1)
+    with pytest.raises(ValueError, match=r"differences must be finite; differences\[1\] is inf."):
+        corrected_t_interval([0.1, np.inf], test_share=0.1)
+    with pytest.raises(ValueError, match="test_share must be positive and finite: .*; got 0."):
+        corrected_t_interval([0.1, 0.2], test_share=0)
 
 
 # compare_ranks

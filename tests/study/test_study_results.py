@@ -276,6 +276,20 @@ def test_p_values_are_those_of_the_corrected_t_test_with_holm_s_correction(resul
         assert difference.pvalue == pytest.approx(adjusted, abs=1e-9)
 
 
+def test_losses_by_fold_are_means_over_seeds(results):
+    losses = results.fold_losses("a", "LP", "binomial")
+    assert losses.shape == (6, 4)
+    for row, (repeat, fold) in zip(losses, np.ndindex(2, 3), strict=True):
+        cells = [cell for cell in results.cells("a", "LP") if (cell.repeat, cell.fold) == (repeat, fold)]
+        of_seeds = [
+            [binomial_loss(truth(results, cell), results.cell_predictions(cell), k=k) for k in range(1, 5)]
+            for cell in cells
+        ]
+        assert len(of_seeds) == 2
+        assert row == pytest.approx(np.mean(of_seeds, axis=0), abs=1e-12)
+    assert results.test_share("a") == 1 / 2  # three folds
+
+
 def table_rows(table):
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 

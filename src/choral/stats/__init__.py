@@ -7,7 +7,7 @@ from choral.stats.bootstrap import Band, WeightedLosses, bootstrap_band, bootstr
 from choral.stats.conditional import ConditionalDependence, conditional_dependence
 from choral.stats.describe import Description, describe
 from choral.stats.rank_tests import RankComparison, compare_ranks, rank_losses
-from choral.stats.significance import Significance, corrected_resampled_t, holm
+from choral.stats.significance import Significance, corrected_resampled_t, corrected_t_interval, holm
 from choral.stats.stratified_folds import MultilabelStratifiedKFold
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "compare_ranks",
     "conditional_dependence",
     "corrected_resampled_t",
+    "corrected_t_interval",
     "describe",
     "holm",
     "rank_losses",

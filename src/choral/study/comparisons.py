@@ -66,12 +66,12 @@ class Comparisons(Records):
 
     def _compare_pairs(self, dataset: str, family: str) -> dict[tuple[str, str], PairDifference]:
         samples, curves = self.bootstrap_losses(dataset, family), self.curves(dataset, family)
-        folds = {learner: self._fold_losses(dataset, learner, family) for learner in curves}
+        folds = {learner: self.fold_losses(dataset, learner, family) for learner in curves}
         found = {}
         for (i, first), (j, second) in combinations(enumerate(curves), 2):
             if self.baseline not in (first, second):
                 band = bootstrap_band(samples[:, j] - samples[:, i], self.confidence)
-                test = corrected_resampled_t(folds[second] - folds[first], test_share=self._test_share(dataset))
+                test = corrected_resampled_t(folds[second] - folds[first], test_share=self.test_share(dataset))
                 estimate = curves[second].losses - curves[first].losses
                 found[first, second] = PairDifference(estimate, *band, holm(test.pvalue))
         return found
@@ -124,15 +124,22 @@ class Comparisons(Records):
             run[test] = found
         return list(runs.values())
 
-    def _fold_losses(self, dataset: str, learner: str, family: str) -> np.ndarray:
-        """Losses by fold, of shape (n_repeats * n_folds, n_parameters), means over seeds."""
+    def fold_losses(self, dataset: str, learner: str, family: str) -> np.ndarray:
+        """Losses of a learner in each fold, means over seeds: what `corrected_resampled_t` takes differences of.
+
+        Of shape (n_repeats * n_folds, n_parameters); folds come in the same order for all learners.
+        """
+        self._check_finished(dataset, learner)
+        return self._cached(("folds", dataset, learner, family), lambda: self._losses_by_fold(dataset, learner, family))
+
+    def _losses_by_fold(self, dataset: str, learner: str, family: str) -> np.ndarray:
         of_fold: dict[tuple[int, int], list[np.ndarray]] = {}
         for cell in self.cells(dataset, learner):
             of_fold.setdefault((cell.repeat, cell.fold), []).append(self.cell_losses(cell, family))
         return np.array([np.mean(seeds, axis=0) for _, seeds in sorted(of_fold.items())])
 
-    def _test_share(self, dataset: str) -> float:
-        """The number of test rows as a share of the training rows."""
+    def test_share(self, dataset: str) -> float:
+        """The number of test rows of a fold as a share of its training rows: 1 / 9 with ten folds."""
         return 1 / int(self._stored_labels(dataset).fold_numbers.max())
 
     def places(self, family: str) -> dict[str, float]:
