@@ -16,9 +16,11 @@ pytest.importorskip("rich")
 from typer.testing import CliRunner
 
 from choral.cli import app
+from choral.cli.study.printing import print_study
 from choral.paper.yardstick import COLUMNS, add_up, compare_with_best
 from choral.report import study_contents
 from choral.study import Results
+from handmade_results import HandMade
 
 EVIL = "<script>alert(1)</script>"
 PLAN = f"""
@@ -101,6 +103,24 @@ def study(tmp_path_factory):
     result = run("study", write_plan(folder), "--out", folder / "out", "--n-jobs", "1")
     assert (result.exit_code, result.stderr) == (0, ""), result.output
     return folder / "out", result.stdout
+
+
+def test_a_note_below_a_table_says_who_predicts_the_same_as_the_baseline(capsys):
+    nothing, better = [0.2, 0.5, 0.9], [0.1, 0.2, 0.3]
+    losses = {"PCT": nothing, "LP": better, "CC": better, "none": nothing}
+    for sets, note in [
+        (
+            {"birds": losses, "scene": losses | {"PCT": better}},
+            "PCT predicts the same as the baseline (none) on birds.",
+        ),
+        ({"birds": losses}, "PCT predicts the same as none."),
+    ]:
+        results = HandMade(sets, baseline="none")
+        results.sections, results.study, results.failures = (), {"notes": []}, lambda: ()
+        print_study(results, [])
+        table, _, words = capsys.readouterr().out.partition(note)
+        assert "PCT" in table
+        assert words.startswith("\n\n")
 
 
 def test_study_prints_ranks_the_answer_claims_and_places(study):

@@ -89,3 +89,13 @@ def test_some_losses_may_be_by_chance():
     assert sentences[1] == "By subset 0/1 loss that may be chance: Friedman's test does not show that learners differ."
     two = {"A": [0.1, 0.2, 0.3], "B": [0.2, 0.3, 0.4], "C": [0.3, 0.4, 0.5]}
     assert answer(HandMade({"a": two, "b": two}))[1].startswith("That may be chance: Friedman's test does not show")
+
+
+def test_who_predicts_the_same_as_the_baseline_is_named():
+    nothing, better = [0.2, 0.5, 0.9], [0.1, 0.2, 0.3]
+    one = {"PCT": nothing, "LP": better, "all irrelevant": nothing}
+    sets = {"birds": one, "scene": one | {"PCT": better}, "llog-f": one}
+    assert answer(HandMade(sets, baseline="all irrelevant"))[-2:] == [
+        "PCT predicts the same as the baseline (all irrelevant) on birds and llog-f.",
+        "Not better than the baseline (all irrelevant) at some parameter: PCT on birds and PCT on llog-f.",
+    ]

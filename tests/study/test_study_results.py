@@ -314,6 +314,44 @@ def test_the_table_of_losses(results):
             assert row["rank"] == better + (equal + 1) / 2
 
 
+@pytest.mark.parametrize("kind", ["hard", "soft", "each loss"])
+def test_a_learner_that_predicts_as_the_baseline_is_named_so(tmp_path, kind):
+    learners = [
+        StudyLearner("BR", BinaryRelevance(GaussianNB())),
+        StudyLearner("quiet", zoo.Quiet(), each_loss=kind == "each loss"),
+        StudyLearner("none", ConstantLabels(), is_baseline=True),
+    ]
+    plan = replace(make_plan(predictions="soft" if kind == "soft" else "hard"), learners=learners)
+    results = run(plan, tmp_path / "study")
+    assert [results.same_as_baseline(dataset) for dataset in "abc"] == [(), ("quiet",), ()]  # b has three labels
+    assert "quiet predicts the same as the baseline (none) on b." in answer(results)
+    for name in ("losses", "slopes"):
+        same = {(row["dataset"], row["learner"]) for row in table_rows(results.tables()[name]) if row["same_as"]}
+        assert same == {("b", "quiet")}
+    assert set(results.tables()["losses"].column("same_as")) == {"none", None}
+    assert [dataset["same_as_baseline"] for dataset in study_contents(results)["datasets"]] == [[], ["quiet"], []]
+
+
+def test_equal_losses_of_other_predictions_are_not_the_same_as_the_baseline(tmp_path):
+    """Of three labels, "odd" and the baseline have two wrong in every row, but not the same two."""
+    X, Y = np.arange(6.0)[:, None], np.tile([[1, 0, 0]], (6, 1))
+    learners = [
+        StudyLearner("odd", zoo.Always((0, 1, 0))),
+        StudyLearner("full", zoo.Always((1, 1, 1))),
+        StudyLearner("none", zoo.Always((1, 1, 1)), is_baseline=True),
+    ]
+    results = run(Plan([StudyData("a", (X, Y))], learners, split=Split(folds=2)), tmp_path / "study")
+    assert (
+        results.curve("a", "odd", "binomial").losses.tolist() == results.curve("a", "none", "binomial").losses.tolist()
+    )
+    assert results.same_as_baseline("a") == ("full",)
+
+
+def test_without_a_baseline_nobody_is_the_same(tmp_path, lacking):
+    assert lacking.baseline is None
+    assert [lacking.same_as_baseline(dataset) for dataset in lacking.datasets] == [(), ()]
+
+
 def test_the_table_of_winners(results):
     rows = table_rows(results.tables()["wins"])
     for dataset in "abc":

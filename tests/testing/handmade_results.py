@@ -48,6 +48,12 @@ class HandMade:
     def competitor_curves(self, dataset, family):
         return {name: curve for name, curve in self.curves(dataset, family).items() if name != self.baseline}
 
+    def same_as_baseline(self, dataset):
+        """Those whose losses are the baseline's: there are no predictions here."""
+        rows = [self._losses[family][dataset] for family in self.families]
+        alike = (name for name in rows[0] if all(row[name] == row.get(self.baseline) for row in rows))
+        return tuple(name for name in alike if name != self.baseline)
+
     def places(self, family):
         return PLACES if self.whole else {}
 

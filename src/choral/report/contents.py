@@ -71,6 +71,7 @@ def evaluation_contents(
                 "n_rows": first.n_rows,
                 "n_labels": first.n_labels,
                 "labels": list(labels),
+                "same_as_baseline": [],  # profiles alone do not tell
                 "families": {evaluation.family: _evaluation_curves(evaluation) for evaluation in evaluations},
             }
         ],
@@ -90,6 +91,7 @@ def _dataset_contents(results: Results, name: str) -> dict[str, Any]:
         "n_rows": len(Y),
         "n_labels": len(labels),
         "labels": list(labels),
+        "same_as_baseline": list(results.same_as_baseline(name)),
         "families": {family: _study_curves(results, name, family) for family in results.families},
     }
 

@@ -37,7 +37,7 @@ def _dataset(dataset: dict[str, Any]) -> dict[str, Any]:
         name: family | {"pairs": [_pair(pair) for pair in family["pairs"]]}
         for name, family in dataset["families"].items()
     }
-    return {"name": dataset["name"], "n_labels": dataset["n_labels"], "families": families}
+    return {key: dataset[key] for key in ("name", "n_labels", "same_as_baseline")} | {"families": families}
 
 
 def _pair(pair: dict[str, Any]) -> dict[str, Any]:

@@ -136,7 +136,15 @@ def _summary(contents: Contents) -> str:
     note = (
         "Slope: subset 0/1 loss minus Hamming loss; flat curves belong to predictions whose labels are right together."
     )
-    return table("summary", "Both ends, slopes and areas", headings, rows) + f'<p class="note">{note}</p>'
+    notes = [note, *(prose(sentence) for sentence in _same_as_baseline(contents))]
+    return table("summary", "Both ends, slopes and areas", headings, rows) + f'<p class="note">{" ".join(notes)}</p>'
+
+
+def _same_as_baseline(contents: Contents) -> Iterator[str]:
+    """Where the figures of a learner are those of the baseline, since it predicts the same."""
+    for dataset in contents["datasets"]:
+        for learner in dataset["same_as_baseline"]:
+            yield f"On {dataset['name']}, {learner} predicts the same as the baseline ({contents['baseline']})."
 
 
 def _ends(dataset: dict[str, Any], learner: str) -> list[Cell]:

@@ -189,7 +189,7 @@ def _flattest(results: Results, family: str) -> list[str]:
 
 
 def _baseline(results: Results, family: str) -> list[str]:
-    """Who does not beat the baseline somewhere."""
+    """Who predicts the same as the baseline, and who does not beat it somewhere."""
     name = results.baseline
     finished = [dataset for dataset in results.datasets if name in results.finished(dataset)]
     if name is None:
@@ -204,7 +204,21 @@ def _baseline(results: Results, family: str) -> list[str]:
                 behind.append(f"{other} on {dataset}")
     if not behind:
         return [f"Every learner beats the baseline ({name}) at every parameter."]
-    return [f"Not better than the baseline ({name}) at some parameter: {_join_names(_shorten(behind))}."]
+    behind_baseline = f"Not better than the baseline ({name}) at some parameter: {_join_names(_shorten(behind))}."
+    return [*same_as_baseline(results), behind_baseline]
+
+
+def same_as_baseline(results: Results) -> list[str]:
+    """A sentence for each learner that predicts the same as the baseline on some data sets."""
+    found = {
+        learner: [dataset for dataset in results.datasets if learner in results.same_as_baseline(dataset)]
+        for learner in results.competitors
+    }
+    return [
+        f"{learner} predicts the same as the baseline ({results.baseline}) on {_join_names(datasets)}."
+        for learner, datasets in found.items()
+        if datasets
+    ]
 
 
 def _left_out(results: Results) -> list[str]:

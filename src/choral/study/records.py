@@ -15,6 +15,7 @@ from choral.study.cells import Cell
 from choral.study.store import DamagedFile, Store, StoredLabels
 
 T = TypeVar("T")
+EQUAL_SCORES = 1e-6  # scores nearer than this are equal: they are stored in single precision
 
 
 class Failure(NamedTuple):
@@ -192,6 +193,33 @@ class Records:
     def competitor_curves(self, dataset: str, family: str) -> dict[str, LossCurve]:
         """The curves of the competitors that finished on a data set."""
         return {name: curve for name, curve in self.curves(dataset, family).items() if name != self.baseline}
+
+    def same_as_baseline(self, dataset: str) -> tuple[str, ...]:
+        """The competitors whose predictions equal those of the baseline in every test row of a data set.
+
+        In all repeats and with all seeds; of a learner that predicts anew for each loss, for every loss. Scores are
+        equal if they differ by rounding alone.
+        """
+        return self._cached(("same as baseline", dataset), lambda: self._find_same_as_baseline(dataset))
+
+    def _find_same_as_baseline(self, dataset: str) -> tuple[str, ...]:
+        if self.baseline is None or self.baseline not in self.finished(dataset):
+            return ()
+        competitors = (name for name in self.finished(dataset) if name != self.baseline)
+        return tuple(name for name in competitors if self._predict_the_same(dataset, name, self.baseline))
+
+    def _predict_the_same(self, dataset: str, first: str, second: str) -> bool:
+        # equal predictions have equal losses: that is quick to see, and few learners are left to compare row by row
+        for family in self.families:
+            losses = [self.curve(dataset, learner, family).losses for learner in (first, second)]
+            if not np.allclose(*losses, rtol=0, atol=EQUAL_SCORES):
+                return False
+        return all(
+            np.allclose(self.cell_predictions(cell), self.cell_predictions(other), rtol=0, atol=EQUAL_SCORES)
+            for cell in self.cells(dataset, first)
+            for other in self.cells(dataset, second)
+            if (cell.repeat, cell.fold) == (other.repeat, other.fold)
+        )
 
     def _check_finished(self, dataset: str, learner: str) -> None:
         if learner not in self.finished(dataset):

@@ -72,7 +72,10 @@ def make_tables(results: Comparisons) -> dict[str, Table]:
 
 
 def _loss_rows(results: Comparisons) -> Iterator[Row]:
-    """A row for each data set, family, learner and parameter: the loss, its interval, its rank among the learners."""
+    """A row for each data set, family, learner and parameter: the loss, its interval, its rank among the learners.
+
+    ``same_as`` names the baseline where the learner predicts the same as the baseline.
+    """
     for dataset, family in _curve_sets(results):
         curves, bands = results.curves(dataset, family), results.bands(dataset, family)
         ranks = _ranks(results, dataset, family)
@@ -82,7 +85,7 @@ def _loss_rows(results: Comparisons) -> Iterator[Row]:
             for numbers, rank in zip(
                 zip(*(column.tolist() for column in columns), strict=True), own_ranks, strict=True
             ):
-                yield dataset, family, learner, *numbers, rank
+                yield dataset, family, learner, *numbers, rank, _same_as(results, dataset, learner)
 
 
 def _win_rows(results: Comparisons) -> Iterator[Row]:
@@ -108,10 +111,17 @@ def winners_along(results: Comparisons, dataset: str, family: str) -> list[tuple
 
 
 def _slope_rows(results: Comparisons) -> Iterator[Row]:
-    """A row for each data set, family and learner: slope and area of its curve; empty where it lacks an end."""
+    """A row for each data set, family and learner: slope and area of its curve; empty where it lacks an end.
+
+    ``same_as`` is that of the losses.
+    """
     for dataset, family in _curve_sets(results):
         for learner, curve in results.curves(dataset, family).items():
-            yield dataset, family, learner, *slope_and_area(curve)
+            yield dataset, family, learner, *slope_and_area(curve), _same_as(results, dataset, learner)
+
+
+def _same_as(results: Comparisons, dataset: str, learner: str) -> str | None:
+    return results.baseline if learner in results.same_as_baseline(dataset) else None
 
 
 def slope_and_area(curve: LossCurve) -> tuple[float | None, float | None]:
@@ -180,9 +190,9 @@ def _ranks(results: Comparisons, dataset: str, family: str) -> dict[str, list[fl
 
 
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[Comparisons], Iterator[Row]]]] = {
-    "losses": (("dataset", "family", "learner", "parameter", "loss", "lower", "upper", "rank"), _loss_rows),
+    "losses": (("dataset", "family", "learner", "parameter", "loss", "lower", "upper", "rank", "same_as"), _loss_rows),
     "wins": (("dataset", "family", "first_parameter", "last_parameter", "winner"), _win_rows),
-    "slopes": (("dataset", "family", "learner", "slope", "area"), _slope_rows),
+    "slopes": (("dataset", "family", "learner", "slope", "area", "same_as"), _slope_rows),
     "crossings": (
         ("dataset", "family", "first", "second", "parameter", "better_before", "better_after"),
         _crossing_rows,

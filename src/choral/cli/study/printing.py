@@ -10,7 +10,7 @@ from rich.text import Text
 from choral._text import counted
 from choral.cli.console import new_table, print_sentences, print_table
 from choral.study import Finding, Results, Section, Summary
-from choral.study.answers import answer
+from choral.study.answers import answer, same_as_baseline
 
 Rows = Mapping[str, Sequence[float]]
 MAX_FAILURES, MAX_CHARACTERS = 10, 200  # shown; the page lists all in full
@@ -18,17 +18,17 @@ MAX_FAILURES, MAX_CHARACTERS = 10, 200  # shown; the page lists all in full
 
 def print_study(results: Results, written: list[Path]) -> None:
     """Print what the study found."""
-    for table in _summaries(results):
+    for table, notes in _summaries(results):
         print_table(table)
-        print_sentences([""])
+        print_sentences([*notes, ""])
     print_sentences(answer(results))
     for section in results.sections:
         _print_section(section)
     print_sentences(["", *results.study["notes"], *_failures(results), *_places(written)])
 
 
-def _summaries(results: Results) -> Iterator[RichTable]:
-    """Mean ranks where ranks compare, else the losses on each data set."""
+def _summaries(results: Results) -> Iterator[tuple[RichTable, list[str]]]:
+    """Mean ranks where ranks compare, else the losses on each data set; each table with notes to print below it."""
     family = results.families[0]
     places = results.places(family)
     comparisons = [results.ranks_or_none(family, x) for x in places.values()]
@@ -36,7 +36,8 @@ def _summaries(results: Results) -> Iterator[RichTable]:
         return
     if None not in comparisons:
         ranks = zip(*(comparison.mean_ranks for comparison in comparisons if comparison), strict=True)
-        yield _table("mean rank", list(places), dict(zip(results.competitors, ranks, strict=True)), {}, "{:.2f}")
+        table = _table("mean rank", list(places), dict(zip(results.competitors, ranks, strict=True)), {}, "{:.2f}")
+        yield table, same_as_baseline(results)
         return
     for dataset in results.datasets:
         losses = {
@@ -44,8 +45,10 @@ def _summaries(results: Results) -> Iterator[RichTable]:
             for name in results.finished(dataset)
         }
         baseline = {name: losses.pop(name) for name in list(losses) if name == results.baseline}
+        same = results.same_as_baseline(dataset)
         if losses:
-            yield _table(f"loss on {dataset}", list(places), losses, baseline, "{:.4f}")
+            table = _table(f"loss on {dataset}", list(places), losses, baseline, "{:.4f}")
+            yield table, [f"{name} predicts the same as {results.baseline}." for name in same]
 
 
 def _table(title: str, columns: list[str], rows: Rows, baseline: Rows, layout: str) -> RichTable:
