@@ -191,7 +191,7 @@ def test_contents_are_plain_json_and_equal_the_results(study):
     assert ranks["mean_ranks"] == dict(
         zip(("BR", "LP", "CC"), results.rank_comparison("binomial", 0.0).mean_ranks, strict=True)
     )
-    assert contents["sections"][0]["findings"][0]["verdict"] == "cannot be judged"
+    assert contents["sections"][0]["findings"][0]["verdict"] == "cannot be told"
 
 
 def test_report_writes_the_page_once_more(study, tmp_path):

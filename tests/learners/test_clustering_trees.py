@@ -154,3 +154,27 @@ def test_sparse_features_and_options_reach_the_trees(criterion):
     sparse = PredictiveClusteringForest(3, **options).fit(sp.csc_array(features), Y)
     np.testing.assert_array_equal(dense.predict_proba(NEW), sparse.predict_proba(sp.csr_array(NEW)))
     assert {(tree.criterion, tree.min_samples_leaf) for tree in dense.estimators_} == {(criterion, 3)}
+
+
+def noise(n_rows=80, n_labels=3, share=0.3):
+    """Labels that no feature tells anything about."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n_rows, 2)).round(), (rng.random((n_rows, n_labels)) < share).astype(int)
+
+
+@pytest.mark.parametrize(
+    "share, words",
+    [(0.2, "it predicts no label at all for every row"), (0.9, "it predicts the same 3 labels for every row")],
+)
+def test_a_tree_that_is_pruned_to_a_single_node_warns(share, words):
+    X, Y = noise(share=share)
+    with pytest.warns(UserWarning, match=words):
+        tree = PredictiveClusteringTree(confidence=1e-6).fit(X, Y)
+    assert len(tree.values_) == 1
+    assert len(np.unique(tree.predict(X), axis=0)) == 1
+
+
+def test_no_warning_where_there_is_nothing_to_split():
+    X, Y = noise()
+    PredictiveClusteringTree().fit(X, np.zeros_like(Y))  # a warning would be an error
+    PredictiveClusteringForest(3, confidence=1e-6, random_state=0).fit(X, Y)  # one of many trees may be a single node

@@ -117,7 +117,14 @@ def rank_contents(datasets, family, learners):
 
 
 def finding(statement, verdict, figures, where):
-    return {"statement": statement, "verdict": verdict, "figures": figures, "where": where}
+    return {
+        "statement": statement,
+        "verdict": verdict,
+        "figures": figures,
+        "where": where,
+        "measured": "what is measured",
+        "figure": "curves/one--binomial",
+    }
 
 
 def make_contents(skills=STUDY, label_counts=(("emotions", 6), ("yeast", 14)), **changes):
@@ -159,7 +166,7 @@ def make_contents(skills=STUDY, label_counts=(("emotions", 6), ("yeast", 14)), *
                     finding("Curves of learners cross.", "holds", "31 of 36 pairs.", "Two at a time"),
                     finding("One is best everywhere.", "does not hold", "None is.", "All data sets"),
                     finding("Flat is better.", "holds in part", "5 of 9 data sets.", "Tables"),
-                    finding("It scales.", "cannot be judged", "Not measured.", "Notes"),
+                    finding("It scales.", "cannot be told", "Not measured.", "Notes"),
                 ],
                 "summaries": [],
             },

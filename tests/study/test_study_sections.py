@@ -46,7 +46,7 @@ def gaps(results, unit="loss"):
     return Section(
         "Gaps",
         prose=[f"In units of {unit}."],
-        findings=[Finding("A is better.", "cannot be judged", where="too few data sets")],
+        findings=[Finding("A is better.", "cannot be told", where="too few data sets")],
         summaries=[Summary(("end", "gap"), rows, footer=("sum", None))],
         tables={"gaps": Table(("end", "gap"), rows)},
     )
@@ -82,7 +82,7 @@ def test_the_page_shows_sections_in_the_order_of_the_plan(tmp_path):
     assert 'id="analysis-2"' not in page  # it has nothing to show
     assert '<a href="#analysis-3">&lt;Words&gt;</a>' in links(contents)
     assert "<p>In &lt;words&gt;.</p>" in page
-    assert '<span class="verdict open">cannot be judged</span> <strong>A is better.</strong>' in page
+    assert '<span class="verdict open">cannot be told</span> <strong>A is better.</strong>' in page
     assert "<caption>Gaps</caption>" in page
     assert "<h3>" not in page
     assert '<th scope="col">End</th>' in page

@@ -77,7 +77,8 @@ class PredictiveClusteringTree(MultiLabelClassifier):
         if len(self.values_) == 1 and len(self.labelsets_) > 1:
             n_predicted = int((self.values_[0] >= 0.5).sum())
             warnings.warn(
-                f"the clustering tree is a single node: it predicts {_some_labels(n_predicted)} for every row, whatever "
+                f"the clustering tree is a single node: it predicts {_some_labels(n_predicted)} for every row, "
+                f"whatever "
                 "its features. A larger confidence prunes less, None not at all.",
                 stacklevel=2,
             )

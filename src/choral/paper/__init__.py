@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from choral import study
 from choral.paper.boomer import Boomer
-from choral.paper.claims import claims_section, judge_claims
+from choral.paper.claims import claims_section, published_claims_section
 from choral.paper.published import (
     PublishedRAkEL,
     compare_with_published,
@@ -16,6 +16,7 @@ from choral.paper.published import (
     published_runs,
     published_section,
 )
+from choral.paper.variations import hedging_section, sweeps_section
 from choral.paper.yardstick import Yardstick, compare_with_best
 from choral.study.plan_files import READY
 
@@ -26,14 +27,17 @@ __all__ = [
     "claims_section",
     "compare_with_best",
     "compare_with_published",
-    "judge_claims",
+    "hedging_section",
+    "published_claims_section",
     "published_folds",
     "published_runs",
     "published_section",
     "read_plan",
+    "sweeps_section",
 ]
 
-PLANS = READY | {name: files("choral.paper") / "plans" / f"{name}.toml" for name in ("paper", "published", "tailored")}
+NAMES = ("paper", "published", "sweeps", "soft", "tailored")
+PLANS = READY | {name: files("choral.paper") / "plans" / f"{name}.toml" for name in NAMES}
 
 
 def read_plan(plan: str | os.PathLike[str]) -> study.Plan:
@@ -43,12 +47,13 @@ def read_plan(plan: str | os.PathLike[str]) -> study.Plan:
     ----------
     plan : str or path-like
         ``"paper"`` (the nine data sets and learners of the paper), ``"published"`` (the same with the quirks of the
-        published protocol), ``"tailored"`` (learners made for these losses beside those of the paper), ``"quick"``, or
-        the path of a TOML file.
+        published protocol), ``"sweeps"`` (settings that the paper varied), ``"soft"`` (scores instead of labels),
+        ``"tailored"`` (learners made for these losses beside those of the paper), ``"quick"``, or the path of a TOML
+        file.
 
     Examples
     --------
-    >>> len(read_plan("paper").learners)
-    9
+    >>> len(read_plan("paper").learners)  # nine of the paper, and a baseline
+    10
     """
     return study.read_plan(plan, ready=PLANS)

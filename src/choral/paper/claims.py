@@ -1,143 +1,341 @@
-"""The claims of the paper's results section, judged by the losses of a study that has its learners by its names.
+"""What the paper claims, in our own words: each claim with what is measured for it, its verdict, and its figure.
 
-Along the binomial family, k = 1 being Hamming loss and k = K subset 0/1 loss. A claim about many data sets holds where
-it holds on all of them, in part where it holds on some: the verdict says on which.
+How a claim is judged is in `choral.paper.judging`. Two claims are definitions and are not judged: a flatter curve is
+called more dependence-aware; in a plot of two learners the first is better above the diagonal, and gains on the second
+where the line is convex. The numbers of the claims (T: theory, I: introduction, M: methods, R: results) are ours.
 """
 
-from collections.abc import Callable
-from itertools import combinations, groupby
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from choral._validation import ROUNDING
-from choral.curves import LossCurve
-from choral.study import Finding, Results, Section
-from choral.study.sections import Verdict
+from choral.paper.evidence import Estimate, Evidence, OwnRuns, PublishedCurves
+from choral.paper.judging import (
+    ALIKE,
+    HIGH,
+    Judge,
+    Judgement,
+    ahead_of_median,
+    changes_slope,
+    combine,
+    crossing_beyond_middle,
+    curves_cross,
+    falls_behind,
+    families_are_alike,
+    fewer_pairs_differ_by_hamming,
+    flattens,
+    hamming_follows_cardinality,
+    median_end_above_half,
+    nothing_is_hard_to_beat,
+    on_datasets,
+    range_gap,
+    wrong_rows_are_almost_right,
+)
+from choral.paper.theory import (
+    ends_are_hamming_and_subset,
+    losses_grow,
+    marginals_do_not_suffice,
+    modes_are_optimal,
+    rakel_has_both_ends,
+)
+from choral.study import Finding, Results, Section, Table
+from choral.study.sections import VERDICTS, Verdict
 
-FAMILY = "binomial"
+RAKELS = {2: "RAkEL-2", 3: "RAkEL-3", 4: "RAkEL-4", 5: "RAkEL-5"}
+LEAF_SIZES = {2: "EPCT of 10", 5: "EPCT leaf 5", 10: "EPCT leaf 10", 20: "EPCT leaf 20", 50: "EPCT leaf 50"}
+FOREST_SIZES = {1: "EPCT of 1", 3: "EPCT of 3", 10: "EPCT of 10", 30: "EPCT of 30"}
+OF_SWEEPS = ("M2a", "M2b")  # judged where their learners are: in the plan `sweeps`
+READING = (
+    "The claims are in our own words. A number is positive where a claim is right; in brackets is its 95 % interval. "
+    "Holds and does not hold mean p < 0.05, adjusted over the data sets by Holm's method."
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper and how it is judged."""
+
+    key: str
+    statement: str
+    measured: str
+    judge: Judge
+    figure: str = ""  # of a study, in its folder `figures`, without the ending
 
 
 def claims_section(results: Results) -> Section:
-    """The claims of the paper, as a section of a study."""
-    return Section("The claims of the paper", findings=tuple(judge_claims(results)))
+    """The claims of the paper judged by a study, as a section of it."""
+    return make_section("The claims of the paper, by this study", OwnRuns(results), "claims")
 
 
-def judge_claims(results: Results) -> list[Finding]:
-    """All claims, each with our figures."""
-    return [
-        _on_datasets(
-            results, "PCT is ahead of LP at small k on llog-f, and behind it at large k.", _pct_and_lp, ["llog-f"]
-        ),
-        _on_datasets(results, "BR falls behind LP as k grows.", _falls_behind("BR", "LP")),
-        _on_datasets(results, "RAkEL-2 is closer to BR than to LP.", _closer("RAkEL-2", "BR", "RAkEL-2", "LP")),
-        _on_datasets(results, "RAkEL-5 is closer to LP than RAkEL-2 is.", _closer("RAkEL-5", "LP", "RAkEL-2", "LP")),
-        _on_datasets(results, "LP gains on CC as k grows.", _gains("LP", "CC")),
-        _families_agree(results),
+def published_claims_section(results: Results) -> Section:
+    """The same judged by the curves that were published with the paper, whatever the study."""
+    return make_section("The claims of the paper, by the published curves", PublishedCurves(), "published_claims")
+
+
+def make_section(title: str, evidence: Evidence, table: str, claims: Sequence[Claim] = ()) -> Section:
+    """Some claims judged by some evidence, and all figures as a table; all claims that need no sweep unless given."""
+    chosen = claims or [claim for claim in CLAIMS if claim.key not in OF_SWEEPS]
+    judged = [(claim, claim.judge(evidence)) for claim in chosen]
+    columns = ("claim", "family", "dataset", "verdict", *Estimate._fields, "figures")
+    rows = [
+        (claim.key, case.family, case.dataset, case.verdict, *map(_or_none, case.estimate), case.text)
+        for claim, cases in judged
+        for case in cases
     ]
+    findings = tuple(_finding(claim, cases) for claim, cases in judged)
+    return Section(title, prose=(READING,), findings=findings, tables={table: Table(columns, tuple(rows))})
 
 
-class Judgement(NamedTuple):
-    """Whether a claim holds on a data set, and by which figures."""
-
-    holds: bool
-    figures: str
-
-
-Judge = Callable[[dict[str, LossCurve]], Judgement]  # raises KeyError where a learner is missing
-
-
-def _pct_and_lp(curves: dict[str, LossCurve]) -> Judgement:
-    pct, lp = curves["PCT"].losses, curves["LP"].losses
-    holds = pct[0] < lp[0] - ROUNDING and pct[-1] > lp[-1] + ROUNDING
-    return Judgement(bool(holds), f"PCT {_ends(curves['PCT'])}, LP {_ends(curves['LP'])}")
+def _finding(claim: Claim, cases: list[Judgement]) -> Finding:
+    verdict = combine([case.verdict for case in cases])
+    return Finding(
+        f"{claim.key}. {claim.statement}" if claim.key else claim.statement,
+        verdict,
+        measured=claim.measured,
+        figures=_by_family(cases, lambda group: ", ".join(case.text for case in group)),
+        where=_by_family(cases, partial(_where, verdict)) or "its learners or data sets are not here",
+        figure=claim.figure,
+    )
 
 
-def _falls_behind(first: str, second: str) -> Judge:
-    """The lead of the second over the first grows from end to end, and it leads in the end."""
-
-    def judge(curves: dict[str, LossCurve]) -> Judgement:
-        lead = curves[first].losses - curves[second].losses
-        holds = lead[-1] > lead[0] + ROUNDING and lead[-1] > ROUNDING
-        return Judgement(bool(holds), f"{first} - {second} {lead[0]:+.3f} to {lead[-1]:+.3f}")
-
-    return judge
+def _by_family(cases: list[Judgement], write: Callable[[list[Judgement]], str]) -> str:
+    """What there is to say for each family; once where it is the same for all of them."""
+    families = dict.fromkeys(case.family for case in cases)
+    texts = {family: write([case for case in cases if case.family == family]) for family in families}
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values())) + (", in both families" if len(texts) > 1 else "")
+    return ". ".join(f"{family.capitalize()}: {text}" for family, text in texts.items())
 
 
-def _gains(first: str, second: str) -> Judge:
-    """The first gets better in comparison with the second, whoever leads."""
-
-    def judge(curves: dict[str, LossCurve]) -> Judgement:
-        lead = curves[second].losses - curves[first].losses
-        return Judgement(bool(lead[-1] > lead[0] + ROUNDING), f"{first} - {second} {-lead[0]:+.3f} to {-lead[-1]:+.3f}")
-
-    return judge
-
-
-def _closer(first: str, to_first: str, second: str, to_second: str) -> Judge:
-    """The curve of one is nearer to another than some other two are to each other: mean distance along the axis."""
-
-    def judge(curves: dict[str, LossCurve]) -> Judgement:
-        near, far = _distance(curves[first], curves[to_first]), _distance(curves[second], curves[to_second])
-        return Judgement(near < far - ROUNDING, f"{near:.3f} against {far:.3f}")
-
-    return judge
+def _where(overall: Verdict, cases: list[Judgement]) -> str:
+    """On which data sets there is which verdict; that of the claim as a whole comes first and is not said again."""
+    parts = []
+    for verdict in sorted(VERDICTS, key=lambda verdict: verdict != overall):
+        if names := [case.dataset for case in cases if case.verdict == verdict]:
+            parts.append(f"{'' if verdict == overall else f'{verdict} '}on {', '.join(names)}")
+    return "; ".join(parts)
 
 
-def _distance(first: LossCurve, second: LossCurve) -> float:
-    return float(np.trapezoid(np.abs(first.losses - second.losses), first.x))
+def _or_none(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None
 
 
-def _ends(curve: LossCurve) -> str:
-    return f"{curve.losses[0]:.4f} at k = {curve.parameters[0]}, {curve.losses[-1]:.4f} at k = {curve.parameters[-1]}"
+def _is_not(name: str) -> Callable[[str], bool]:
+    return lambda dataset: dataset != name
 
 
-def _on_datasets(results: Results, claim: str, judge: Judge, datasets: list[str] | None = None) -> Finding:
-    """A claim about each of some data sets."""
-    judgements = {}
-    for dataset in results.datasets if datasets is None else datasets:
-        if dataset in results.datasets and FAMILY in results.families:
-            try:
-                judgements[dataset] = judge(results.curves(dataset, FAMILY))
-            except KeyError:  # a learner is not in this study, or has not finished here
-                continue
-    if not judgements:
-        return Finding(claim, "cannot be judged", "", "its learners and data sets are not all here")
-    figures = "; ".join(f"{dataset}: {judgement.figures}" for dataset, judgement in judgements.items())
-    holds = [dataset for dataset, judgement in judgements.items() if judgement.holds]
-    fails = [dataset for dataset, judgement in judgements.items() if not judgement.holds]
-    return Finding(claim, _verdict(len(holds), len(fails)), figures, _where(holds, fails))
+def _is(name: str) -> Callable[[str], bool]:
+    return lambda dataset: dataset == name
 
 
-def _verdict(n_holds: int, n_fails: int) -> Verdict:
-    return "holds" if not n_fails else "holds in part" if n_holds else "does not hold"
-
-
-def _where(holds: list[str], fails: list[str]) -> str:
-    if holds and fails:
-        return f"on {len(holds)} of {len(holds) + len(fails)} data sets, {', '.join(holds)}; not on {', '.join(fails)}"
-    return f"on {', '.join(holds or fails)}"
-
-
-def _families_agree(results: Results) -> Finding:
-    """The same learners lead, in the same order from Hamming to subset 0/1, along both families."""
-    claim = "The two families agree on who wins, for all pairs of learners."
-    if len(results.families) < 2:
-        return Finding(claim, "cannot be judged", "", "one family alone is here")
-    agreeing: dict[str, list[bool]] = {}
-    for first, second in combinations(results.competitors, 2):
-        by_family = [results.pairs(first, second, family) for family in results.families]
-        for dataset in by_family[0]:
-            leaders = [_leaders(pairs[dataset].winners) for pairs in by_family]
-            agreeing.setdefault(dataset, []).append(leaders[0] == leaders[1])
-    if not agreeing:
-        return Finding(claim, "cannot be judged", "", "no two learners have finished on one data set")
-    holds = [dataset for dataset, agree in agreeing.items() if all(agree)]
-    fails = [dataset for dataset, agree in agreeing.items() if not all(agree)]
-    figures = "; ".join(f"{dataset}: {sum(agree)} of {len(agree)} pairs" for dataset, agree in agreeing.items())
-    return Finding(claim, _verdict(len(holds), len(fails)), figures, _where(holds, fails))
-
-
-def _leaders(winners: tuple[str, ...]) -> list[str]:
-    """Who leads, one after the other; ties do not count."""
-    return [name for name, _ in groupby(winner for winner in winners if winner != "tie")]
+CLAIMS = (
+    Claim(
+        "T1",
+        "The prediction with the least expected Hamming loss is the marginal mode, that of subset 0/1 loss the "
+        "joint mode.",
+        "the optimal prediction among all of them, in the two examples of the paper",
+        modes_are_optimal,
+    ),
+    Claim(
+        "T2",
+        "The marginals suffice for the optimal prediction where the loss is decomposable, and only there.",
+        "the optima of the example with three labels and of independent labels with the same marginals",
+        marginals_do_not_suffice,
+    ),
+    Claim(
+        "T3",
+        "k = 1 and alpha = 1 are Hamming loss; k = K and alpha towards infinity are subset 0/1 loss.",
+        "the ends of the curves of both families",
+        ends_are_hamming_and_subset,
+    ),
+    Claim("T4", "The loss grows with k and with alpha.", "the smallest step of every curve", losses_grow),
+    Claim(
+        "I1",
+        "Hamming loss is often near 0 because few labels are relevant.",
+        "over data sets, Kendall's correlation of the share of relevant labels with the median Hamming loss of "
+        "the learners",
+        hamming_follows_cardinality,
+        "curves/llog-f--binomial",
+    ),
+    Claim(
+        "I2",
+        "Predicting no label at all does well by Hamming loss and is hard to beat.",
+        "how many learners are better than it by Hamming loss, for certain or at all; does not hold where at "
+        "least half are "
+        "for certain, holds where at least half are not at all",
+        nothing_is_hard_to_beat,
+        "curves/llog-f--binomial",
+    ),
+    Claim(
+        "I3a",
+        "Differences between learners are small by Hamming loss.",
+        "the range of the learners' losses at the other end minus the range of their Hamming losses",
+        on_datasets(range_gap),
+        "curves/yeast--binomial",
+    ),
+    Claim(
+        "I3b",
+        "Differences by Hamming loss are hard to show significant.",
+        "pairs of learners that differ for certain (adjusted over the pairs), by Hamming loss and by subset 0/1 "
+        "loss; over data "
+        "sets, Wilcoxon's test that there are fewer by Hamming loss",
+        fewer_pairs_differ_by_hamming,
+        "curves/yeast--binomial",
+    ),
+    Claim(
+        "I4a",
+        "Subset 0/1 loss is high.",
+        f"the median subset 0/1 loss of the learners minus {HIGH}",
+        on_datasets(median_end_above_half),
+        "curves/llog-f--binomial",
+    ),
+    Claim(
+        "I4b",
+        "Subset 0/1 loss is blind to almost right against all wrong.",
+        "the share of rows with a single wrong label among those that subset 0/1 loss counts as wrong, over the "
+        "learners; it holds "
+        "by definition, the figures say how often it matters",
+        wrong_rows_are_almost_right,
+        "curves/yeast--binomial",
+    ),
+    Claim(
+        "M1a",
+        "RAkEL with k = 1 and K models is BR, with k = K and one model LP.",
+        "predictions of both",
+        rakel_has_both_ends,
+    ),
+    Claim(
+        "M1b",
+        "A larger k makes RAkEL more dependence-aware.",
+        "by how much the slope of the curve falls for each step of k, by least squares over k = 2, 3, 4, 5",
+        on_datasets(flattens(RAKELS), *RAKELS.values(), layout="+.4f"),
+        "pairs/RAkEL-2--RAkEL-5--binomial",
+    ),
+    Claim(
+        "M2a",
+        "The size of leaves controls how dependence-aware clustering trees are.",
+        "by how much the slope of the curve of EPCT falls each time the least number of rows in a leaf doubles "
+        "(2 to 50); it holds "
+        "where the change is for certain, up or down",
+        changes_slope(LEAF_SIZES),
+        "curves/yeast--binomial",
+    ),
+    Claim(
+        "M2b",
+        "The size of the ensemble controls how dependence-aware clustering trees are.",
+        "the same each time the number of trees doubles (1 to 30)",
+        changes_slope(FOREST_SIZES),
+        "curves/yeast--binomial",
+    ),
+    Claim(
+        "M3",
+        "BR is competitive by measures that are not dependence-aware.",
+        "the median Hamming loss of the other learners minus that of BR",
+        on_datasets(ahead_of_median("BR"), "BR", families=("binomial",), layout="+.4f"),
+        "curves/yeast--binomial",
+    ),
+    Claim(
+        "R1a",
+        "On llog-f PCT is better than LP where the parameter is small.",
+        "Hamming loss of LP minus that of PCT",
+        on_datasets(
+            lambda curves: curves.start("LP") - curves.start("PCT"), "LP", "PCT", datasets=_is("llog-f"), layout="+.4f"
+        ),
+        "curves/llog-f--binomial",
+    ),
+    Claim(
+        "R1b",
+        "On llog-f LP catches up with PCT and overtakes it.",
+        "loss of PCT minus loss of LP at the other end",
+        on_datasets(lambda curves: curves.end("PCT") - curves.end("LP"), "LP", "PCT", datasets=_is("llog-f")),
+        "curves/llog-f--polynomial",
+    ),
+    Claim(
+        "R3",
+        "Curves of learners intersect, in both families.",
+        "pairs of learners with opposite leads at the two ends; for certain where both leads are (adjusted over "
+        "the pairs)",
+        curves_cross,
+        "pages/binomial",
+    ),
+    Claim(
+        "R5",
+        "In plots of two learners the lines of the two families are much alike.",
+        f"the largest vertical distance of the two lines, over all pairs; alike means at most {ALIKE}",
+        families_are_alike,
+        "pages/polynomial",
+    ),
+    Claim(
+        "R6a",
+        "As the parameter grows, BR loses ground to LP.",
+        "BR minus LP at the end, minus the same at Hamming loss",
+        on_datasets(falls_behind("BR", "LP"), "BR", "LP"),
+        "pairs/BR--LP--binomial",
+    ),
+    Claim(
+        "R6b",
+        "At the far end BR is worse than LP.",
+        "loss of BR minus loss of LP at the end",
+        on_datasets(lambda curves: curves.end("BR") - curves.end("LP"), "BR", "LP"),
+        "pairs/BR--LP--binomial",
+    ),
+    Claim(
+        "R6c",
+        "BR falls behind LP late.",
+        "where on the axis (0 to 1) BR falls behind for the last time, minus 1/2; data sets where it never does "
+        "are left out",
+        on_datasets(crossing_beyond_middle("BR", "LP"), "BR", "LP", layout="+.2f"),
+        "pairs/BR--LP--polynomial",
+    ),
+    Claim(
+        "R7",
+        "LP against PCT confirms it: as the parameter grows, PCT loses ground to LP.",
+        "PCT minus LP at the end, minus the same at Hamming loss; without llog-f, which is R1",
+        on_datasets(falls_behind("PCT", "LP"), "PCT", "LP", datasets=_is_not("llog-f")),
+        "pairs/LP--PCT--binomial",
+    ),
+    Claim(
+        "R8",
+        "In between, the lead of PCT over LP is larger than that of BR: PCT handles dependence better than BR.",
+        "mean over the middle half of the axis: (LP - PCT) - (LP - BR)",
+        on_datasets(lambda curves: curves.middle("BR") - curves.middle("PCT"), "BR", "LP", "PCT"),
+        "pairs/BR--PCT--binomial",
+    ),
+    Claim(
+        "R9a",
+        "Against CC the lead of PCT in between is smaller than against LP.",
+        "mean over the middle half of the axis: (LP - PCT) - (CC - PCT)",
+        on_datasets(lambda curves: curves.middle("LP") - curves.middle("CC"), "CC", "LP", "PCT"),
+        "pairs/CC--LP--binomial",
+    ),
+    Claim(
+        "R9b",
+        "Read the other way: in between, the lead of CC over LP is smaller than that of PCT.",
+        "mean over the middle half of the axis: (LP - PCT) - (LP - CC)",
+        on_datasets(lambda curves: curves.middle("CC") - curves.middle("PCT"), "CC", "LP", "PCT"),
+        "pairs/CC--PCT--binomial",
+    ),
+    Claim(
+        "R10a",
+        "RAkEL with k = 2 is much like BR.",
+        "mean distance of its curve from that of LP minus mean distance from that of BR",
+        on_datasets(
+            lambda curves: curves.distance("RAkEL-2", "LP") - curves.distance("RAkEL-2", "BR"), "RAkEL-2", "BR", "LP"
+        ),
+        "pairs/BR--RAkEL-2--binomial",
+    ),
+    Claim(
+        "R10b",
+        "RAkEL with k = 5 approaches LP.",
+        "mean distance of the curves of RAkEL-2 and LP minus that of RAkEL-5 and LP",
+        on_datasets(
+            lambda curves: curves.distance("RAkEL-2", "LP") - curves.distance("RAkEL-5", "LP"),
+            "RAkEL-2",
+            "RAkEL-5",
+            "LP",
+        ),
+        "pairs/LP--RAkEL-5--binomial",
+    ),
+)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from choral.report.markup import MISSING, Cell, prose, section, table, text
 
 Contents = dict[str, Any]
-VERDICTS = {"holds": "yes", "does not hold": "no", "holds in part": "part", "cannot be judged": "open"}  # classes
+VERDICTS = {"holds": "yes", "does not hold": "no", "holds in part": "part", "cannot be told": "open"}  # classes
 
 
 class Part(NamedTuple):
@@ -197,11 +197,20 @@ def _summary_table(name: str, summary: dict[str, Any], title: str) -> str:
 def _findings(findings: list[dict[str, str]]) -> str:
     cards = "".join(
         f'<li class="claim"><p><span class="verdict {VERDICTS[finding["verdict"]]}">{text(finding["verdict"])}</span> '
-        f"<strong>{prose(finding['statement'])}</strong></p><p>{prose(finding['figures'])}</p>"
-        f'<p class="note">{prose(finding["where"])}</p></li>'
+        f"<strong>{prose(finding['statement'])}</strong></p>{_details(finding)}</li>"
         for finding in findings
     )
     return cards and f'<ul class="claims">{cards}</ul>'
+
+
+def _details(finding: dict[str, str]) -> str:
+    """Where a statement holds; what was measured, the figures and where they are drawn, to be opened."""
+    words = f'<p class="note">{prose(finding["where"])}</p>' if finding["where"] else ""
+    measured = f"<p>Measured: {prose(finding['measured'])}.</p>" if finding["measured"] else ""
+    figures = f"<p>{prose(finding['figures'])}</p>" if finding["figures"] else ""
+    figure = f"<p>Drawn in <code>figures/{text(finding['figure'])}.png</code>.</p>" if finding["figure"] else ""
+    hidden = measured + figures + figure
+    return words + (hidden and f"<details><summary>Figures</summary>{hidden}</details>")
 
 
 def _failures(contents: Contents) -> str:

@@ -138,6 +138,10 @@ class Comparisons(Records):
             of_fold.setdefault((cell.repeat, cell.fold), []).append(self.cell_losses(cell, family))
         return np.array([np.mean(seeds, axis=0) for _, seeds in sorted(of_fold.items())])
 
+    def fold_sizes(self, dataset: str) -> np.ndarray:
+        """The number of test rows of each fold, of shape (n_repeats * n_folds,), in the order of `fold_losses`."""
+        return np.concatenate([np.bincount(numbers) for numbers in self._stored_labels(dataset).fold_numbers])
+
     def test_share(self, dataset: str) -> float:
         """The number of test rows of a fold as a share of its training rows: 1 / 9 with ten folds."""
         return 1 / int(self._stored_labels(dataset).fold_numbers.max())

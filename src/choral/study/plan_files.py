@@ -55,7 +55,7 @@ def read_plan(plan: str | os.PathLike[str], *, ready: Mapping[str, Traversable] 
     """
     if str(plan) in ready:
         file = ready[str(plan)]
-        return parse_plan(file.read_text(encoding="utf-8"), file.name, Path())
+        return parse_plan(file.read_text(encoding="utf-8"), file.name, Path(), ready=ready)
     path = Path(plan)
     if path.suffix != ".toml":
         known = f"a plan is one of {', '.join(ready)}, or a file that ends in .toml; got {str(plan)!r}"
@@ -66,15 +66,12 @@ def read_plan(plan: str | os.PathLike[str], *, ready: Mapping[str, Traversable] 
         raise type(error)(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text: {error.reason}.") from error
-    return parse_plan(text, str(path), path.parent)
+    return parse_plan(text, str(path), path.parent, ready=ready)
 
 
-def parse_plan(text: str, name: str, folder: Path) -> Plan:
+def parse_plan(text: str, name: str, folder: Path, *, ready: Mapping[str, Traversable] = READY) -> Plan:
     """Read the text of a plan; ``name`` is for messages, ``folder`` where its paths begin."""
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{name} is not TOML: {error}.") from error
+    values = _parse_toml(text, name, ready)
     if (place := str(folder.absolute())) not in sys.path:
         sys.path.append(place)
     keys = Keys(values, name)
@@ -92,6 +89,21 @@ def parse_plan(text: str, name: str, folder: Path) -> Plan:
             analyses=tuple(_read_analysis(one) for one in keys.take_tables("analyses", [])),
             text=keys.finish(text),
         )
+
+
+def _parse_toml(text: str, name: str, ready: Mapping[str, Traversable]) -> dict[str, Any]:
+    """The values of a plan; those that it does not say are those of the plan that it is based on."""
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{name} is not TOML: {error}.") from error
+    if "base" not in values:
+        return values
+    base = values.pop("base")
+    if not isinstance(base, str) or base not in ready:
+        known = f"{name}: base must be one of {', '.join(ready)}"
+        raise ValueError(f"{known}; got {base!r}{did_you_mean(str(base), ready)}")
+    return _parse_toml(ready[base].read_text(encoding="utf-8"), ready[base].name, ready) | values
 
 
 def _read_data(keys: Keys, folder: Path) -> StudyData:

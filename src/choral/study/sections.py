@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from choral.study.tables import Table
 
-Verdict = Literal["holds", "holds in part", "does not hold", "cannot be judged"]
-VERDICTS: tuple[Verdict, ...] = ("holds", "holds in part", "does not hold", "cannot be judged")
+Verdict = Literal["holds", "holds in part", "does not hold", "cannot be told"]
+VERDICTS: tuple[Verdict, ...] = ("holds", "holds in part", "does not hold", "cannot be told")
 SummaryCell = str | int | float | None
 
 
@@ -24,11 +24,15 @@ class Finding:
     Attributes
     ----------
     statement : str
-    verdict : {"holds", "holds in part", "does not hold", "cannot be judged"}
+    verdict : {"holds", "holds in part", "does not hold", "cannot be told"}
     figures : str
         The numbers that the verdict rests on.
     where : str
-        On which data sets the statement holds, and on which not; or why it cannot be judged.
+        On which data sets the statement holds, and on which not; or why it cannot be told.
+    measured : str
+        What the figures are.
+    figure : str
+        The picture that shows it: a file in the folder ``figures`` of the study, without its ending.
 
     Examples
     --------
@@ -40,6 +44,8 @@ class Finding:
     verdict: Verdict
     figures: str = ""
     where: str = ""
+    measured: str = ""
+    figure: str = ""
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
@@ -48,8 +54,7 @@ class Finding:
     @property
     def sentence(self) -> str:
         """Verdict and place as one sentence."""
-        colon = "" if self.verdict in ("holds", "does not hold") else ":"
-        return f"{self.verdict.capitalize()}{colon} {self.where}."
+        return f"{self.verdict.capitalize()}: {self.where}." if self.where else f"{self.verdict.capitalize()}."
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,8 @@ def _print_section(section: Section) -> None:
 def _findings(findings: Sequence[Finding]) -> Iterator[str]:
     for finding in findings:
         yield f"- {finding.statement} {finding.sentence}"
-        if finding.figures:
-            yield f"  {finding.figures}."
+    if any(finding.figures for finding in findings):
+        yield "The figures behind it are on the page and in tables/."
 
 
 def _summary_table(summary: Summary) -> RichTable:
