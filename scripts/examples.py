@@ -1,9 +1,12 @@
-"""Write the prediction files of the README's example: ``python scripts/examples.py [FOLDER]``.
+"""Write the files of the README's examples: ``python scripts/examples.py [FOLDER]``, by default to ``docs/examples``.
 
-By default to ``docs/examples``. Binary relevance learns one decision tree per label, label powerset one tree for whole
-label sets, both from one fifth of the digits. Here the first has fewer wrong labels and the second far more images that
-are right altogether; the curves show where the better one changes. (An illustration, not a law: with more images the
-crossing moves to the Hamming end, and with forests in place of trees label powerset wins everywhere.)
+For ``choral evaluate``, predictions of two models. Binary relevance learns one decision tree per label, label
+powerset one tree for whole label sets, both from one fifth of the digits. Here the first has fewer wrong labels and
+the second far more images that are right altogether; the curves show where the better one changes. (An illustration,
+not a law: with more images the crossing moves to the Hamming end, and with forests in place of trees label powerset
+wins everywhere.)
+
+For ``choral decide``, the paper's distribution of all 32 label sets of five labels.
 """
 
 import csv
@@ -15,6 +18,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from choral.datasets import load_digits_segments
+from choral.paper.examples import FIVE_LABELS
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 
@@ -40,6 +44,15 @@ def write_labels(path, ids, label_names, labels):
         writer.writerows([name, *row] for name, row in zip(ids, labels.tolist(), strict=True))
 
 
+def write_label_sets(path, distribution):
+    """A row per label set: its labels y1, y2, ..., then its probability."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*(f"y{i + 1}" for i in range(distribution.n_labels)), "probability"])
+        rows = zip(distribution.labelsets.tolist(), distribution.weights[0].tolist(), strict=True)
+        writer.writerows([*labels, probability] for labels, probability in rows)
+
+
 def predict():
     """Row ids, true labels and the two predictions of four fifths of the digits; and the names of the labels."""
     dataset = load_digits_segments()
@@ -57,6 +70,7 @@ def main():
     ids, Y_test, predictions, label_names = predict()
     for name, labels in {"true": Y_test, **predictions}.items():
         write_labels(folder / f"{name.replace(' ', '_')}.csv", ids.tolist(), label_names, labels)
+    write_label_sets(folder / "paper_labels.csv", FIVE_LABELS)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
 The data of the curves are handwritten digits whose labels are the segments of a seven-segment display; the models are
 those of ``scripts/examples.py``: one decision tree per label against one tree for whole label sets. The decisions are
-those for ``docs/examples/five_labels.csv``.
+those of the paper's example with 32 label sets.
 """
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -14,11 +15,10 @@ mpl.use("Agg")  # files need no window
 import matplotlib.pyplot as plt
 import numpy as np
 
-from choral import LabelDistribution, PolynomialMeasure
+from choral import PolynomialMeasure, expected_curve
 from choral.displays import ChoquetDisplay, DecisionDisplay, LossCurveDisplay, PairwiseDisplay
-from examples import EXAMPLES, predict
-
-FIVE_LABELS = EXAMPLES / "five_labels.csv"
+from choral.paper.examples import FIVE_LABELS
+from examples import predict
 
 
 def draw_curves():
@@ -34,26 +34,30 @@ def draw_curves():
 
 
 def draw_integral():
-    """One row's weighted mean and Choquet integral, the paper's Figure 1."""
+    """One row's weighted mean and Choquet integral: vertical and horizontal integration, as the paper draws them."""
     names = ["beach", "sunset", "mountain", "urban"]
     return ChoquetDisplay([0.9, 0.8, 0.6, 0.3], PolynomialMeasure(2), label_names=names).plot().figure_
 
 
 def draw_decisions():
-    """Expected losses of the best prediction and of the two modes, with the labels of the best below its curve."""
-    *names, _ = FIVE_LABELS.read_text().splitlines()[0].split(",")
-    table = np.loadtxt(FIVE_LABELS, delimiter=",", skiprows=1)
-    display = DecisionDisplay.from_distribution(LabelDistribution(table[:, :-1], table[:, -1]))
-    figure, ax = plt.subplots(figsize=(6.2, 3.8), layout="constrained")
-    display.plot(ax)
-    optimal = display.optimal
-    for k, risk, labels in zip(optimal.parameters, optimal.risk[:, 0], optimal.labels[:, 0], strict=True):
-        text = "\n".join(name for name, label in zip(names, labels, strict=True) if label)
-        align = {"ha": "left" if k == 1 else "center", "va": "top"}  # the first is beside the axis
-        look = {"fontsize": "small", "color": display.lines_[0].get_color(), **align}
-        ax.annotate(text, (k, risk), (0, -9), textcoords="offset points", **look)
-    ax.set_title("What to predict depends on the loss", loc="left", fontsize="medium")
+    """Expected losses of the best prediction and of the two modes; and how far each optimum is above the least."""
+    display = DecisionDisplay.from_distribution(FIVE_LABELS)
+    figure, axes = plt.subplots(1, 2, figsize=(9.4, 3.6), layout="constrained")
+    display.plot(axes[0])
+    LossCurveDisplay(excess_losses(display)).plot(axes[1])
+    axes[1].set_ylabel("expected loss minus the least")
+    axes[0].set_title("What to predict depends on the loss", loc="left", fontsize="medium")
+    axes[1].set_title("Each prediction is best for some k", loc="left", fontsize="medium")
     return figure
+
+
+def excess_losses(display):
+    """For each prediction that is best for some k, how much more it loses than the best one does."""
+    least = display.optimal.curve().losses
+    # In this order, the modes have the same colours as in `DecisionDisplay`.
+    names = {"00111": "00111", "10010": "10010, marginal mode", "10110": "10110, joint mode", "11000": "11000"}
+    curves = [expected_curve(FIVE_LABELS, [int(label) for label in labels], name=names[labels]) for labels in names]
+    return [replace(curve, losses=np.maximum(curve.losses - least, 0)) for curve in curves]
 
 
 def main():

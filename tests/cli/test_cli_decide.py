@@ -22,14 +22,15 @@ from typer.testing import CliRunner
 import choral
 from choral.cli import app
 from choral.measures.families import PUBLISHED_ALPHAS
+from choral.paper.examples import FIVE_LABELS
 from commands import assert_refused, read_csv
 from definitions import binomial_loss_by_counting
 
-DOCS = Path(__file__).parents[2] / "docs"
-NAMES = ("beach", "sea", "sky", "sunset", "people")
-LABELSETS = [(0, 0, 1, 1, 0), (1, 0, 0, 0, 1), (1, 1, 0, 0, 0), (1, 1, 1, 0, 0), (1, 1, 0, 0, 1), (0, 0, 0, 0, 1)]
-PERCENT = [23, 22, 19, 16, 13, 7]
-MARGINAL_MODE, JOINT_MODE = (1, 0, 0, 0, 0), (0, 0, 1, 1, 0)
+PROJECT = Path(__file__).parents[2]
+NAMES = ("y1", "y2", "y3", "y4", "y5")
+LABELSETS = [tuple(labels) for labels in FIVE_LABELS.labelsets.tolist()]
+THOUSANDTHS = [round(1000 * probability) for probability in FIVE_LABELS.weights[0].tolist()]
+MARGINAL_MODE, JOINT_MODE = (1, 0, 0, 1, 0), (1, 0, 1, 1, 0)
 
 
 def as_csv(labelsets, weights, names=NAMES, column="probability"):
@@ -38,13 +39,13 @@ def as_csv(labelsets, weights, names=NAMES, column="probability"):
     return "\n".join(lines) + "\n"
 
 
-FIVE = as_csv(LABELSETS, [percent / 100 for percent in PERCENT])
-SAMPLES = np.repeat(LABELSETS, PERCENT, axis=0)
+FIVE = as_csv(LABELSETS, [count / 1000 for count in THOUSANDTHS])
+SAMPLES = np.repeat(LABELSETS, THOUSANDTHS, axis=0)
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A current folder with a distribution of five labels."""
+    """A current folder with the paper's distribution of five labels."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FORCE_COLOR", raising=False)  # some CI sets it: rich then takes a pipe for a terminal
     Path("five.csv").write_text(FIVE)
@@ -87,12 +88,12 @@ def wrong(prediction, truth):
 def binomial_risk(prediction, k):
     """The share of k-sets with a mistake, counted one by one, over the label sets."""
     losses = [binomial_loss_by_counting(wrong(prediction, truth), len(prediction), k) for truth in LABELSETS]
-    return np.dot(losses, PERCENT) / 100
+    return np.dot(losses, THOUSANDTHS) / 1000
 
 
 def polynomial_risk(prediction, alpha):
     losses = [1 - (1 - len(wrong(prediction, truth)) / len(prediction)) ** alpha for truth in LABELSETS]
-    return np.dot(losses, PERCENT) / 100
+    return np.dot(losses, THOUSANDTHS) / 1000
 
 
 def best(risk, parameter):
@@ -117,10 +118,10 @@ def test_table_has_the_best_of_all_predictions_for_every_k(folder):
 def test_notes_say_what_was_decided_on_and_where_it_changes(folder):
     notes = output("five.csv", columns=200).split("\n\n")[1].splitlines()
     assert notes == [
-        "6 label sets, 5 labels; the risk is the expected loss, * marks a mode that is as good as the prediction.",
-        "Marginal mode (the labels more probable than not): beach.",
-        "Joint mode (the most probable label set): sky, sunset.",
-        "The prediction changes at k=2, k=3, k=4, k=5.",
+        "32 label sets, 5 labels; the risk is the expected loss, * marks a mode that is as good as the prediction.",
+        "Marginal mode (the labels more probable than not): y1, y4.",
+        "Joint mode (the most probable label set): y1, y3, y4.",
+        "The prediction changes at k=2, k=4, k=5.",
     ]
 
 
@@ -158,12 +159,26 @@ def test_one_label(folder):
     assert "2 label sets, 1 label;" in text
 
 
-@pytest.mark.parametrize("command", ["five_labels.csv", "five_labels.csv --family polynomial"])
-def test_the_examples_of_the_docs_are_true(folder, command):
-    Path("five_labels.csv").write_text((DOCS / "examples" / "five_labels.csv").read_text())
-    page = (DOCS / "command_line.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    "page, command",
+    [
+        ("docs/command_line.md", "paper_labels.csv"),
+        ("docs/command_line.md", "paper_labels.csv --family polynomial"),
+        ("docs/decisions.md", "docs/examples/paper_labels.csv"),
+        ("README.md", "docs/examples/paper_labels.csv"),
+    ],
+)
+def test_the_examples_of_the_docs_are_true(folder, page, command):
+    Path("docs/examples").mkdir(parents=True)
+    for copy in ("paper_labels.csv", "docs/examples/paper_labels.csv"):
+        Path(copy).write_text((PROJECT / "docs" / "examples" / "paper_labels.csv").read_text())
     lines = [line.rstrip() for line in output(*command.split()).splitlines()]
-    assert "\n".join([f"$ choral decide {command}", *lines, "```"]) in page
+    text = (PROJECT / page).read_text(encoding="utf-8")
+    assert "\n".join([f"$ choral decide {command}", *lines, "```"]) in text
+
+
+def test_the_example_file_holds_the_example_of_the_paper():
+    assert (PROJECT / "docs" / "examples" / "paper_labels.csv").read_text() == FIVE
 
 
 # Many parameters

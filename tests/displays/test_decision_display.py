@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from io import StringIO
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,17 +18,10 @@ from choral import (
     expected_curve,
 )
 from choral.displays import DecisionDisplay, LossCurveDisplay
+from choral.paper.examples import FIVE_LABELS, THREE_LABELS
 from drawings import boxes, inside_figure, overlapping, texts
 
 CHANGES, BOUNDS = "best prediction changes", "the optimum lies in here"
-THREE = LabelDistribution([[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1]], [0.28, 0.16, 0.16, 0.16, 0.24])
-
-
-@pytest.fixture
-def photo():
-    """The five labels of the documentation."""
-    table = np.loadtxt(Path(__file__).parents[2] / "docs" / "examples" / "five_labels.csv", delimiter=",", skiprows=1)
-    return LabelDistribution(table[:, :-1], table[:, -1])
 
 
 def thirty_labels():
@@ -58,15 +50,15 @@ def test_it_comes_when_it_is_asked_for():
     assert "DecisionDisplay" in dir(choral)
 
 
-def test_lines_hold_the_expected_losses_and_bear_their_names(plt, photo):
-    display = DecisionDisplay.from_distribution(photo)
+def test_lines_hold_the_expected_losses_and_bear_their_names(plt):
+    display = DecisionDisplay.from_distribution(FIVE_LABELS)
     assert not plt.get_fignums()  # computing does not draw
     assert display.plot() is display
     assert display.figure_ is display.ax_.figure
     expected = {
-        "optimal": [0.364, 0.555, 0.672, 0.74, 0.77],
-        "marginal mode": [0.364, 0.623, 0.8, 0.918, 1],
-        "joint mode": [0.596, 0.747, 0.77, 0.77, 0.77],
+        "optimal": [0.4814, 0.7236, 0.8415, 0.9052, 0.938],
+        "marginal mode": [0.4814, 0.7371, 0.8724, 0.9438, 0.982],
+        "joint mode": [0.4822, 0.7288, 0.8491, 0.9082, 0.938],
     }
     for line, (name, losses) in zip(display.lines_, expected.items(), strict=True):
         assert line.get_label() == name
@@ -77,10 +69,10 @@ def test_lines_hold_the_expected_losses_and_bear_their_names(plt, photo):
     assert display.ax_.get_ylabel() == "expected binomial loss"
 
 
-def test_a_ring_marks_each_change_of_the_best_prediction(plt, photo):
-    display = DecisionDisplay.from_distribution(photo).plot()
+def test_a_ring_marks_each_change_of_the_best_prediction(plt):
+    display = DecisionDisplay.from_distribution(FIVE_LABELS).plot()
     (marks,) = marks_of(display)
-    assert marks == pytest.approx(np.array([[2, 0.555], [3, 0.672], [4, 0.74], [5, 0.77]]))
+    assert marks == pytest.approx(np.array([[2, 0.7236], [4, 0.9052], [5, 0.938]]))
     assert CHANGES in texts(display.ax_)
 
 
@@ -90,9 +82,9 @@ def test_where_nothing_changes_there_is_no_key(plt):
     assert display.ax_.get_legend() is None
 
 
-def test_the_axis_of_alpha_is_that_of_loss_curves(plt, photo):
+def test_the_axis_of_alpha_is_that_of_loss_curves(plt):
     parameters = [1, 3, 10, np.inf]
-    display = DecisionDisplay.from_distribution(photo, family="polynomial", parameters=parameters).plot()
+    display = DecisionDisplay.from_distribution(FIVE_LABELS, family="polynomial", parameters=parameters).plot()
     curves = LossCurveDisplay(display.curves).plot()
     assert display.ax_.get_xscale() == "log"
     assert display.ax_.get_xlabel() == curves.ax_.get_xlabel()
@@ -108,17 +100,17 @@ def test_the_axis_of_alpha_is_that_of_loss_curves(plt, photo):
 @pytest.mark.parametrize(
     ("parameters", "points"), [([1, 3, np.inf], [3]), ([3, np.inf], [0, 2]), ([np.inf], [1]), ([3], [0])]
 )
-def test_points_of_the_optimal_curve_that_no_line_joins_have_a_marker(plt, photo, parameters, points):
-    display = DecisionDisplay.from_distribution(photo, family="polynomial", parameters=parameters).plot()
+def test_points_of_the_optimal_curve_that_no_line_joins_have_a_marker(plt, parameters, points):
+    display = DecisionDisplay.from_distribution(FIVE_LABELS, family="polynomial", parameters=parameters).plot()
     assert display.lines_[0].get_marker() == "o"
     assert display.lines_[0].get_markevery() == points
 
 
 def test_for_many_instances_losses_are_means_and_changes_are_not_marked(plt):
     weights = np.random.default_rng(0).dirichlet(np.ones(5), size=7)
-    distribution = LabelDistribution(THREE.labelsets, weights)
+    distribution = LabelDistribution(THREE_LABELS.labelsets, weights)
     display = DecisionDisplay.from_distribution(distribution).plot()
-    each = [DecisionDisplay.from_distribution(LabelDistribution(THREE.labelsets, row)).plot() for row in weights]
+    each = [DecisionDisplay.from_distribution(LabelDistribution(THREE_LABELS.labelsets, row)).plot() for row in weights]
     for index, line in enumerate(display.lines_):
         assert line.get_ydata() == pytest.approx(np.mean([one.lines_[index].get_ydata() for one in each], axis=0))
     assert any(marks_of(one) for one in each)
@@ -147,8 +139,8 @@ def test_the_shade_of_tensors_is_drawn_as_well(plt):
     assert {0.4, 0.6} <= set(shade.get_paths()[0].vertices[:, 1].round(6))
 
 
-def test_what_is_proven_has_no_shade(plt, photo):
-    display = DecisionDisplay.from_distribution(photo).plot()
+def test_what_is_proven_has_no_shade(plt):
+    display = DecisionDisplay.from_distribution(FIVE_LABELS).plot()
     assert not display.ax_.collections
     assert BOUNDS not in texts(display.ax_)
 
@@ -174,8 +166,8 @@ def test_all_lines_are_seen_where_they_coincide(plt):
     assert len({line.get_color() for line in display.lines_}) == 3
 
 
-def test_names_at_one_point_have_the_order_of_the_lines(plt, photo):
-    display = DecisionDisplay.from_distribution(photo)
+def test_names_at_one_point_have_the_order_of_the_lines(plt):
+    display = DecisionDisplay.from_distribution(FIVE_LABELS)
     joint = display.curves[1]
     for noise in (-1e-15, 0, 1e-15):
         ax = DecisionDisplay(display.optimal, [replace(joint, losses=joint.losses + noise)]).plot().ax_
@@ -183,9 +175,9 @@ def test_names_at_one_point_have_the_order_of_the_lines(plt, photo):
         assert heights["optimal"] < heights["joint mode"]
 
 
-def test_draws_on_the_axes_it_is_given_and_passes_properties_on(plt, photo):
+def test_draws_on_the_axes_it_is_given_and_passes_properties_on(plt):
     figure, (_, ax) = plt.subplots(1, 2)
-    display = DecisionDisplay.from_distribution(photo).plot(ax, lw=2, c="black")
+    display = DecisionDisplay.from_distribution(FIVE_LABELS).plot(ax, lw=2, c="black")
     assert display.ax_ is ax
     assert plt.get_fignums() == [figure.number]
     assert {(line.get_linewidth(), line.get_color()) for line in display.lines_} == {(2, "black")}
@@ -194,8 +186,8 @@ def test_draws_on_the_axes_it_is_given_and_passes_properties_on(plt, photo):
 
 
 def test_colours_go_on_from_display_to_display(plt):
-    first = DecisionDisplay.from_distribution(THREE).plot()
-    second = LossCurveDisplay([expected_curve(THREE, [1, 0, 0], name="one label")]).plot(first.ax_)
+    first = DecisionDisplay.from_distribution(THREE_LABELS).plot()
+    second = LossCurveDisplay([expected_curve(THREE_LABELS, [1, 0, 0], name="one label")]).plot(first.ax_)
     assert len({line.get_color() for line in (*first.lines_, *second.lines_)}) == 4
     assert "one label" in texts(first.ax_)
 
@@ -203,8 +195,8 @@ def test_colours_go_on_from_display_to_display(plt):
 @pytest.mark.parametrize("family", ["binomial", "polynomial"])
 @pytest.mark.parametrize("size", [None, (3.3, 2.4)])
 @pytest.mark.parametrize("n_labels", [3, 5, 30])
-def test_all_that_is_written_has_room(plt, photo, family, size, n_labels):
-    distribution = {3: THREE, 5: photo, 30: thirty_labels()}[n_labels]
+def test_all_that_is_written_has_room(plt, family, size, n_labels):
+    distribution = {3: THREE_LABELS, 5: FIVE_LABELS, 30: thirty_labels()}[n_labels]
     parameters = [1, 2, 5, 10, 20, 30] if n_labels == 30 else None
     ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
     display = DecisionDisplay.from_distribution(distribution, family=family, parameters=parameters).plot(ax)
@@ -215,8 +207,8 @@ def test_all_that_is_written_has_room(plt, photo, family, size, n_labels):
 
 
 @pytest.mark.parametrize("size", [None, (4, 4)])
-def test_in_a_legend_keys_stand_below_the_names(plt, photo, size):
-    display = DecisionDisplay.from_distribution(photo)
+def test_in_a_legend_keys_stand_below_the_names(plt, size):
+    display = DecisionDisplay.from_distribution(FIVE_LABELS)
     curves = [replace(curve, name=f"{curve.name} of a distribution learned from photos") for curve in display.curves]
     ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
     ax = DecisionDisplay(display.optimal, curves).plot(ax).ax_
@@ -230,12 +222,12 @@ def test_in_a_legend_keys_stand_below_the_names(plt, photo, size):
 @pytest.mark.parametrize(("width", "words"), [(4, CHANGES), (2.4, "prediction changes"), (2, "changes")])
 def test_a_key_has_fewer_words_where_there_is_little_room(plt, width, words):
     _, ax = plt.subplots(figsize=(width, 2))
-    DecisionDisplay(bayes_curve(THREE), []).plot(ax)
+    DecisionDisplay(bayes_curve(THREE_LABELS), []).plot(ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [words]
 
 
 def test_a_key_makes_way_for_curves(plt):
-    optimal = bayes_curve(THREE)
+    optimal = bayes_curve(THREE_LABELS)
     low = [replace(decision, risk=decision.risk / 20, lower_bound=decision.risk / 20) for decision in optimal.decisions]
     high = LossCurve("binomial", [1, 2, 3], [0.8, 0.9, 1], n_labels=3, name="all wrong")
     ax = DecisionDisplay(replace(optimal, decisions=tuple(low)), [high]).plot().ax_
@@ -247,17 +239,17 @@ def test_a_key_makes_way_for_curves(plt):
 
 
 def test_refuses_what_does_not_compare():
-    optimal, (curve, _) = bayes_curve(THREE), DecisionDisplay.from_distribution(THREE).curves
+    optimal, (curve, _) = bayes_curve(THREE_LABELS), DecisionDisplay.from_distribution(THREE_LABELS).curves
     with pytest.raises(TypeError, match="optimal must be a BayesCurve; got LossCurve"):
         DecisionDisplay(curve, [curve])
     with pytest.raises(TypeError, match="curves must be LossCurve; got BayesCurve"):
         DecisionDisplay(optimal, [optimal])
     with pytest.raises(ValueError, match="got binomial, 3 labels and polynomial, 3 labels"):
-        DecisionDisplay(optimal, [expected_curve(THREE, [0, 0, 0], "polynomial")])
+        DecisionDisplay(optimal, [expected_curve(THREE_LABELS, [0, 0, 0], "polynomial")])
     with pytest.raises(ValueError, match="got binomial, 3 labels and binomial, 4 labels"):
         DecisionDisplay(optimal, [replace(curve, n_labels=4)])
     with pytest.raises(ValueError, match=r"the optimal curve, \[1, 2, 3\]; curves\[1\] has \[1, 3\]"):
-        DecisionDisplay(optimal, [curve, expected_curve(THREE, [0, 0, 0], parameters=[1, 3])])
+        DecisionDisplay(optimal, [curve, expected_curve(THREE_LABELS, [0, 0, 0], parameters=[1, 3])])
     with pytest.raises(TypeError, match="distribution must be a LabelDistribution or IndependentLabels"):
         DecisionDisplay.from_distribution([0.2, 0.3])
 
@@ -265,4 +257,4 @@ def test_refuses_what_does_not_compare():
 def test_refuses_wrong_axes(plt):
     _, axes = plt.subplots(1, 2)
     with pytest.raises(TypeError, match="ax must be one matplotlib Axes; got ndarray"):
-        DecisionDisplay.from_distribution(THREE).plot(axes)
+        DecisionDisplay.from_distribution(THREE_LABELS).plot(axes)

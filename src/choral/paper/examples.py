@@ -41,6 +41,6 @@ _THOUSANDTHS = (
     *(56, 59, 40, 22, 29, 13, 38, 25),
 )
 
-#: Section 3.4: all 32 label sets of five labels. The best prediction for the binomial loss is 10010 for k = 1, 00111 for
-#: k = 2 and 3, 11000 for k = 4, and 10110 for k = 5.
+#: Section 3.4: all 32 label sets of five labels. The best prediction for the binomial loss is 10010 for k = 1, 00111
+#: for k = 2 and 3, 11000 for k = 4, and 10110 for k = 5.
 FIVE_LABELS = LabelDistribution(list(product((0, 1), repeat=5)), [count / 1000 for count in _THOUSANDTHS])
