@@ -30,7 +30,7 @@ def yardsticks(results: Results) -> Iterator[str]:
         yield f"### {learner}"
         yield ""
         yield from table(
-            ["data set", *COLUMNS, "surely better", "surely worse"],
+            ["data set", *COLUMNS, "significantly better", "significantly worse"],
             (yardstick_row(name, each) for name, each in (*rows.items(), ("**all**", total))),
         )
         yield f"{worst(total.worst)} {best_others(of_learner)}"
@@ -38,11 +38,11 @@ def yardsticks(results: Results) -> Iterator[str]:
 
 
 def yardstick_row(name: str, total: Total) -> list[str]:
-    return [name, *total.cells, str(total.n_surely_better), str(total.n_surely_worse)]
+    return [name, *total.cells, str(total.n_significantly_better), str(total.n_significantly_worse)]
 
 
 def worst(found: AgainstBest) -> str:
-    """Where a learner is worst of all, and how surely."""
+    """Where a learner is worst of all, with the interval over folds."""
     if not found.worst:
         return "It is worse nowhere."
     interval = f"{found.worst_low:+.4f} to {found.worst_high:+.4f}"
@@ -87,7 +87,7 @@ def page(results: Results, store: Store) -> Iterator[str]:
     yield provenance(results)
     yield (
         f"Learners of ours: {', '.join(OURS)}. The others: {', '.join(others)}. Ten folds, those of the "
-        "published study; hard predictions, means over all test rows."
+        "published study, and one seed; hard predictions, means over all test rows."
     )
     if results.each_loss:
         yield f"Fitted once a fold, and predicting anew for each loss: {', '.join(results.each_loss)}."
@@ -96,13 +96,19 @@ def page(results: Results, store: Store) -> Iterator[str]:
     yield "## Beside the best of all others"
     yield ""
     yield (
-        "At each loss (every k of the binomial family, twelve alphas of the polynomial one) a learner of ours is "
-        "compared with the best of all others *at that loss*, which is chosen on the test folds: a hard yardstick, "
-        "biased against ours, and meant so. *Points* counts the losses, *at or below* those where ours is at least as "
-        "good, *ties* among them; *worse by at most* is the largest difference in loss; *gain in area* is how much "
-        "lower our curve lies, as a mean over its axis and over the families, with a paired bootstrap interval of "
-        f"{results.confidence:.0%}. *Surely* better or worse are the points where such an interval of the difference "
-        "from the rival does not hold 0; rivals are those that the data chose, in all samples."
+        "At each loss (every k of the binomial family, twelve alphas of the polynomial one; alpha = 1 is k = 1, and "
+        "counted once) a learner of ours is compared with the best of all others *at that loss*, which is chosen on "
+        "the test folds: a hard yardstick, biased against ours, and meant so. *Points* counts the losses, *at or "
+        "below* those where ours is at least as good, *ties* among them; *worse by at most* is the largest difference "
+        "in loss; *gain in area* is how much lower our curve lies, as a mean over its axis and over the families. "
+        "*Significantly* better or worse are the points where the corrected resampled t test over folds says so after "
+        "Holm's adjustment over all points of the learner, of all data sets together."
+    )
+    yield ""
+    yield (
+        f"Intervals of {results.confidence:.0%} are over folds as well, by the same correction, and not adjusted for "
+        "their number; in all, the errors of data sets are combined. Rivals are those that the data chose, in all "
+        "folds. More on what that covers: [is the difference real?](significance.md)"
     )
     yield ""
     yield (
