@@ -748,16 +748,45 @@ def test_a_square_for_each_pair(plt):
     assert not overlapping(squares)
     for (names, by_data), ax in zip(pairs.items(), display.axes_.values(), strict=True):
         assert ax.bbox.width == pytest.approx(ax.bbox.height, rel=0.01)
-        assert ax.get_xlim() == ax.get_ylim() == display.axes_["BR", "CC"].get_xlim()
-        lines = [line for line in ax.lines[1:] if line.get_xdata().size > 1]  # after the diagonal
+        assert ax.get_xlim() == display.axes_["BR", "CC"].get_xlim()
+        zero, *lines = ax.lines
+        assert list(zero.get_ydata()) == [0, 0]
         for line, pair_of_curves in zip(lines, by_data.values(), strict=True):
-            assert np.array_equal(line.get_xdata(), pair_of_curves.curve_a.losses)
-            assert np.array_equal(line.get_ydata(), pair_of_curves.curve_b.losses)
+            assert line.get_xdata().tolist() == [0, 0.5, 1]
+            assert np.array_equal(line.get_ydata(), pair_of_curves.curve_b.losses - pair_of_curves.curve_a.losses)
         assert ax.get_xlabel() == (names[0] if names[1] == "LP" else "")
         assert ax.get_ylabel() == (names[1] if names[0] == "BR" else "")
     written = [text.get_text() for text in display.legend_.get_texts()]
-    assert written[:4] == ["emotions", "scene", "Hamming", "subset 0/1"]
-    assert "binomial loss" in display.legend_.get_title().get_text()
+    assert written == ["emotions", "scene"]
+    title = display.legend_.get_title().get_text()
+    assert title.startswith(
+        "binomial loss of the row\nminus that of the column,\nfrom Hamming (left) to subset 0/1 (right)"
+    )
+
+
+def test_each_square_of_a_page_says_its_scale(plt):
+    near, far = pair([0.2, 0.5], [0.21, 0.47]), pair([0.2, 0.5], [0.2, 0.9])
+    display = PairGridDisplay({("A", "B"): {"x": near}, ("A", "C"): {"x": far}}).plot()
+    for models, limit in {("A", "B"): 0.03, ("A", "C"): 0.5}.items():
+        ax = display.axes_[models]
+        assert [text.get_text() for text in ax.texts] == [f"\N{PLUS-MINUS SIGN}{limit}"]
+        assert ax.get_yticks().tolist() == [-limit, 0, limit]
+        assert ax.get_ylim()[0] < -limit < limit < ax.get_ylim()[1]
+
+
+def test_infinity_stands_apart_on_a_page(plt):
+    losses = [0.2, 0.3, 0.5], [0.1, 0.3, 0.6]
+    pairs = {("A", "B"): {"x": pair(*losses, family="polynomial", parameters=[1, 1000, np.inf])}}
+    _, line = PairGridDisplay(pairs).plot().axes_["A", "B"].lines
+    assert line.get_xdata()[:3] == pytest.approx([0, 1, np.nan], nan_ok=True)
+    assert line.get_ydata() == pytest.approx([-0.1, 0, np.nan, 0.1], nan_ok=True)
+    assert line.get_markevery() == [3]  # no line leads there: a dot
+
+
+def test_a_page_has_a_note(plt):
+    note = "PCT predicts the same as the baseline (all irrelevant) on birds."
+    title = PairGridDisplay(all_pairs(["A", "B", "C"]), note=note).plot().legend_.get_title().get_text()
+    assert title.replace("\n", " ").endswith(f"the scale of a square. {note}")
 
 
 @pytest.mark.parametrize(
@@ -788,7 +817,7 @@ def test_pairs_that_are_missing_leave_their_place_empty(plt):
 
 def test_perfect_models_have_a_page_too(plt):
     perfect = {("A", "B"): {"toy": pair([0, 0], [0, 0])}}
-    assert PairGridDisplay(perfect).plot().axes_["A", "B"].get_xlim() == (0, 1)
+    assert PairGridDisplay(perfect).plot().axes_["A", "B"].get_yticks().tolist() == [-1, 0, 1]
 
 
 def test_a_page_refuses_what_does_not_belong_on_it(plt):

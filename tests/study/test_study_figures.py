@@ -33,10 +33,10 @@ class RandomResults:
 
     baseline = "nothing"
 
-    def __init__(self, datasets, learners, *, families=("binomial",), failed=()):
+    def __init__(self, datasets, learners, *, families=("binomial",), failed=(), same=()):
         self.datasets, self.families = tuple(datasets), families
         self.learners = (*learners, self.baseline)
-        self.failed = failed
+        self.failed, self.same = failed, same
         rng = np.random.default_rng(0)
         self.truths = {dataset: rng.integers(2, size=(40, n), dtype=np.uint8) for dataset, n in datasets.items()}
         self.profiles = {
@@ -61,6 +61,9 @@ class RandomResults:
             for dataset, curves in both.items()
             if {first, second} <= set(curves)
         }
+
+    def same_as_baseline(self, dataset):
+        return tuple(learner for learner in self.learners if (dataset, learner) in self.same)
 
     @property
     def competitors(self):
@@ -210,3 +213,19 @@ def test_figures_of_learners_that_are_no_more_are_removed(write_figures, tmp_pat
     write_figures(RandomResults({"flags": 2}, ["BR"]), tmp_path, formats=["svg"])
     assert not stale.exists()
     assert other.exists()
+
+
+def test_a_learner_that_predicts_the_same_as_the_baseline_is_named_so(write_figures, tmp_path, plt):
+    results = RandomResults({"birds": 2, "flags": 2}, ["BR", "PCT"], same={("birds", "PCT")})
+    with plt.rc_context({"svg.fonttype": "none"}):  # texts stay texts
+        write_figures(results, tmp_path, formats=["svg"])
+    texts = {name: (tmp_path / name).read_text() for name in files(tmp_path)}
+    named = {
+        "curves/birds--binomial.svg": "PCT (same as nothing)",
+        "pairs/BR--PCT--binomial.svg": "birds (PCT same as nothing)",
+        "ratios/BR--PCT--binomial.svg": "birds (PCT same as nothing)",
+        "pages/binomial.svg": "PCT predicts the same as the baseline",
+    }
+    assert {name for name, text in texts.items() if "same as" in text} == set(named)
+    for name, words in named.items():
+        assert words in texts[name]

@@ -124,25 +124,18 @@ def highest_loss(pairs: Iterable[PairwiseCurve]) -> float:
     return float(max(curve.losses.max() for pair in pairs for curve in (pair.curve_a, pair.curve_b)))
 
 
-def draw_pair(ax: "Axes", pair: PairwiseCurve, look: dict[str, Any], *, scale: float = 1.0) -> "Line2D":
-    """Draw the line of a pair and its marks; ``scale`` is the size of marks, smaller on small axes."""
+def draw_pair(ax: "Axes", pair: PairwiseCurve, look: dict[str, Any]) -> "Line2D":
+    """Draw the line of a pair and its marks."""
     x, y = pair.curve_a.losses, pair.curve_b.losses
     (line,) = ax.plot(x, y, clip_on=False, **look)
     colour = line.get_color()
-    # No dots on small axes. No empty line either: the layout would count it as a point in the corner of the figure.
-    if scale >= 1 and 2 < x.size <= MAX_DOTS:
+    if 2 < x.size <= MAX_DOTS:  # no empty line: the layout would count it as a point in the corner of the figure
         ax.plot(x[1:-1], y[1:-1], ".", color=colour, markersize=5, clip_on=False)
-    ax.plot(x[0], y[0], color=colour, clip_on=False, zorder=3, **scale_mark(HAMMING_END, scale))
-    ax.plot(x[-1], y[-1], color=colour, clip_on=False, zorder=3, **scale_mark(SUBSET_END, scale))
+    ax.plot(x[0], y[0], color=colour, clip_on=False, zorder=3, **HAMMING_END)
+    ax.plot(x[-1], y[-1], color=colour, clip_on=False, zorder=3, **SUBSET_END)
     for _, loss in crossing_points(pair):
-        ax.plot(loss, loss, color="black", zorder=4, **scale_mark(CROSSING, scale))
+        ax.plot(loss, loss, color="black", zorder=4, **CROSSING)
     return line
-
-
-def scale_mark(mark: dict[str, Any], scale: float) -> dict[str, Any]:
-    """Change the size of a mark."""
-    width = mark.get("markeredgewidth", 1.0)
-    return {**mark, "markersize": scale * mark["markersize"], "markeredgewidth": scale * width}
 
 
 def crossing_points(pair: PairwiseCurve) -> list[tuple[float, float]]:
@@ -171,7 +164,7 @@ def end_names(pair: PairwiseCurve) -> tuple[str, str]:
     )
 
 
-def mark_keys(pairs: Iterable[PairwiseCurve], *, crossing: str, scale: float = 1.0) -> dict[str, "Line2D"]:
+def mark_keys(pairs: Iterable[PairwiseCurve], *, crossing: str) -> dict[str, "Line2D"]:
     """What the marks of these pairs mean, and a sample of each, for a legend."""
     pairs = list(pairs)
     line2d = require("matplotlib.lines", "plot").Line2D
@@ -181,6 +174,4 @@ def mark_keys(pairs: Iterable[PairwiseCurve], *, crossing: str, scale: float = 1
     looks = dict(zip(ends, (HAMMING_END, SUBSET_END), strict=True))
     if any(pair.crossings().size for pair in pairs):
         looks[crossing] = CROSSING
-    return {
-        text: line2d([], [], color="black", linestyle="none", **scale_mark(look, scale)) for text, look in looks.items()
-    }
+    return {text: line2d([], [], color="black", linestyle="none", **look) for text, look in looks.items()}

@@ -175,11 +175,12 @@ def write_legend(ax: "Axes", lines: Sequence["Line2D"], names: Sequence[str], *,
 
 
 def new_legend(parent: "Axes | Figure", handles: Sequence["Line2D"], names: Sequence[str], **look: Any) -> "Legend":
-    """A legend of axes or of a figure in which names may start with _ or hold dollar signs."""
+    """A legend of axes or of a figure in which names, and its title, may start with _ or hold dollar signs."""
     legend = parent.legend(handles, ["name"] * len(names), **look)  # names that start with _ would be left out here
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_parse_math(False)
         text.set_text(name)
+    legend.get_title().set_parse_math(False)
     return legend
 
 

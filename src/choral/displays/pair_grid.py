@@ -1,15 +1,19 @@
-"""All pairs of models on one page: small pairwise plots with the same axes."""
+"""All pairs of models on one page: a small plot of the difference of losses for each pair."""
 
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from choral._optional import require
+from choral._validation import ROUNDING
 from choral.curves import PairwiseCurve
 from choral.displays import _style as style
-from choral.displays._pairs import check_pairs, draw_pair, highest_loss, mark_keys, pair_look
-from choral.displays._text import LEGEND_LOOK, label_axis, new_legend, shorten
+from choral.displays._curves import isolated_points
+from choral.displays._pairs import check_pairs, end_names, pair_look
+from choral.displays._text import LEGEND_LOOK, label_axis, new_legend, shorten, to_one_line
+from choral.displays.ratio import PositionAxis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,27 +21,34 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-PAGE_WIDTH = 6.4  # inches: the width of all panels on a sheet of A4
+PAGE_WIDTH = 7.4  # inches: the width of all panels on a sheet of A4
 MAX_PANEL = 2.4
 MIN_WIDTH = 3.3  # of a figure: a column of text
 MARGIN = 0.6  # for names and ticks, on two sides
-FULL_PANEL = 2.8  # inches: on squares of this size, lines and marks would be as large as in a `PairwiseDisplay`
-SCALES = (0.5, 0.7)  # smallest and largest size of lines and marks
+FULL_PANEL = 1.4  # inches: on squares of this size, lines are as thick as in a `PairwiseDisplay`
+SCALES = (0.6, 1.0)  # least and largest thickness of lines, of that
+LIMITS = (1, 1.5, 2, 3, 5, 7)  # times a power of ten: how far from 0 a square reaches
+HEADROOM = 1.12  # beyond the limit of a square
 LOOK = {**LEGEND_LOOK, "frameon": False, "title_fontsize": style.SMALL, "alignment": "left"}  # of the legend
 MAX_COLUMNS = 6  # of the legend
 MAX_NAME_LENGTH = 28  # characters of the name of a data set
+MAX_LINE_LENGTH = 40  # characters of the note
 
 
 class PairGridDisplay:
     """Every pair of models on one page: a square for each pair, a line for each data set.
 
-    The model named below a column is on x, the one named beside a row on y, as in `PairwiseDisplay`. All squares have
-    the same limits.
+    A line is the loss of the model named beside the row minus the loss of the one named below the column, from Hamming
+    at the left to subset 0/1 at the right; the x axis is that of `RatioDisplay`. Above 0 the model of the column is
+    better. Some pairs lie much closer together than others, so each square has a scale of its own: its ticks are as far
+    above and below 0 as the number in its corner says.
 
     Parameters
     ----------
     pairs : mapping from (first, second) to a mapping from names of data sets to PairwiseCurve
         Of one family. Pairs without data sets, and pairs that are missing, leave their place empty.
+    note : str
+        What else a reader should know, written above the names of the data sets.
 
     Attributes
     ----------
@@ -68,7 +79,8 @@ class PairGridDisplay:
     axes_: dict[tuple[str, str], "Axes"]
     legend_: "Legend"
 
-    def __init__(self, pairs: Mapping[tuple[str, str], Mapping[str, PairwiseCurve]]):
+    def __init__(self, pairs: Mapping[tuple[str, str], Mapping[str, PairwiseCurve]], *, note: str = ""):
+        self.note = note
         self.pairs = {models: dict(by_data) for models, by_data in pairs.items() if by_data}
         if not self.pairs:
             raise ValueError("a PairGridDisplay needs at least one pair of curves; got none.")
@@ -114,14 +126,14 @@ class PairGridDisplay:
         grid = self.figure_.add_gridspec(len(rows), len(columns))
         panel = (self.figure_.get_size_inches() / (len(columns), len(rows))).min()
         self._scale = float(np.clip(panel / FULL_PANEL, *SCALES))
-        limit = 1.1 * highest_loss(self._all_pairs()) or 1.0
+        axis = PositionAxis([pair.curve_a for pair in self._all_pairs()])
         self.axes_ = {}
         for (first, second), by_data in self.pairs.items():
             ax = self.figure_.add_subplot(grid[rows.index(second), columns.index(first)])
             self.axes_[first, second] = ax
-            _prepare_axes(ax, limit)
+            _prepare_axes(ax, axis, _round_limit(max(np.abs(pair.differences).max() for pair in by_data.values())))
             for name, pair in by_data.items():
-                draw_pair(ax, pair, self._look(name), scale=self._scale)
+                _draw_difference(ax, axis, pair, self._look(name))
         self._name_models(columns, rows)
         self._write_legend(grow=own_figure)
         return self
@@ -131,11 +143,10 @@ class PairGridDisplay:
         return {**look, "linewidth": self._scale * look["linewidth"]}
 
     def _name_models(self, columns: list[str], rows: list[str]) -> None:
-        """Write the names of models and the numbers of ticks below the columns and to the left of the rows only."""
+        """Write the names of models below the columns and to the left of the rows."""
         lowest = [max(self._pairs_with(0, first), key=lambda models: rows.index(models[1])) for first in columns]
         leftmost = [min(self._pairs_with(1, second), key=lambda models: columns.index(models[0])) for second in rows]
         for models, ax in self.axes_.items():
-            ax.tick_params(labelbottom=models in lowest, labelleft=models in leftmost)
             # short labels first, so that the layout leaves room for names
             ax.set(xlabel="x" if models in lowest else "", ylabel="y" if models in leftmost else "")
         style.apply_layout(ax)  # names are shortened to the final size of the squares
@@ -151,25 +162,34 @@ class PairGridDisplay:
     def _write_legend(self, *, grow: bool) -> None:
         """Write the legend into the upper right corner if a triangle of pairs leaves it free, else below all."""
         handles, names = self._handles()
-        title = f"{self._all_pairs()[0].curve_a.family} loss\nabove the diagonal,\nthe model named below is better"
+        title = self._title()
         legend = new_legend(self.figure_, handles, names, **LOOK, title=title, ncols=1, loc="upper right")
         style.apply_layout(next(iter(self.axes_.values())))
         taken: list[Any] = [ax.get_tightbbox() for ax in self.axes_.values()]
         if legend.get_window_extent().count_overlaps(taken):
             legend.remove()
-            legend = _write_legend_below(self.figure_, handles, names, title=title.replace(",\n", ", "))
+            legend = _write_legend_below(self.figure_, handles, names, title=title)
             if grow:
                 height = legend.get_window_extent().height / self.figure_.dpi
                 self.figure_.set_figheight(self.figure_.get_figheight() + height)
         self.legend_ = legend
 
+    def _title(self) -> str:
+        """What the squares show."""
+        pairs = self._all_pairs()
+        ends = {end_names(pair) for pair in pairs}
+        way = "from {} (left) to {} (right)".format(*ends.pop()) if len(ends) == 1 else "along the parameters"
+        return (
+            f"{pairs[0].curve_a.family} loss of the row\nminus that of the column,\n{way}.\n"
+            "Above 0 the column is better.\n\N{PLUS-MINUS SIGN}: the scale of a square."
+            + "".join(f"\n{line}" for line in wrap(to_one_line(self.note), MAX_LINE_LENGTH))
+        )
+
     def _handles(self) -> tuple[list["Line2D"], list[str]]:
-        """A sample of each line and mark, and what it means."""
+        """A sample of each line, and the name of its data set."""
         line2d = require("matplotlib.lines", "plot").Line2D
         lines = [line2d([], [], **self._look(name)) for name in self.data_names]
-        marks = mark_keys(self._all_pairs(), crossing="crossing", scale=self._scale)
-        names = [shorten(name, MAX_NAME_LENGTH) for name in self.data_names]
-        return [*lines, *marks.values()], [*names, *marks]
+        return lines, [shorten(name, MAX_NAME_LENGTH) for name in self.data_names]
 
 
 def _check_figure(figure: Any) -> "Figure":
@@ -180,14 +200,41 @@ def _check_figure(figure: Any) -> "Figure":
     return figure
 
 
-def _prepare_axes(ax: "Axes", limit: float) -> None:
-    """Set up a square with its diagonal and few ticks."""
-    ax.set(xlim=(0, limit), ylim=(0, limit), box_aspect=1)
-    ax.plot([0, limit], [0, limit], color=style.GREY, linewidth=0.6, zorder=1)
+def _prepare_axes(ax: "Axes", axis: PositionAxis, limit: float) -> None:
+    """Set up a square around the line at 0, with its scale in a corner."""
+    pad = 0.04 * (axis.right - axis.low) or 0.5  # of a single parameter, into the middle
+    ax.set(xlim=(axis.low - pad, axis.right + pad), ylim=(-HEADROOM * limit, HEADROOM * limit), box_aspect=1)
+    ax.axhline(0, color=style.GREY, linewidth=0.6, zorder=1)
     style.tidy(ax)
-    ax.tick_params(labelsize="x-small", length=2, pad=1.5)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(require("matplotlib.ticker", "plot").MaxNLocator(3, steps=[1, 2, 5, 10]))
+    ax.set(xticks=[], yticks=[-limit, 0, limit], yticklabels=[])
+    ax.tick_params(length=2)
+    look = {"fontsize": "x-small", "color": style.GREY, "ha": "left", "va": "top", "zorder": 3}
+    ax.text(0.05, 0.99, f"\N{PLUS-MINUS SIGN}{limit:g}", transform=ax.transAxes, **look)
+
+
+def _draw_difference(ax: "Axes", axis: PositionAxis, pair: PairwiseCurve, look: dict[str, Any]) -> None:
+    """Draw the line of a pair; the point at infinity stands apart."""
+    x, y = axis.position(pair.parameters, pair.curve_a.n_labels), pair.differences
+    if np.isinf(pair.parameters[-1]):
+        x, y = np.insert(x, -1, np.nan), np.insert(y, -1, np.nan)
+    ax.plot(x, y, marker=".", markersize=4, markevery=isolated_points(x), **look)
+
+
+def _round_limit(size: float) -> float:
+    """The least round number that is not below a size; 1 for 0.
+
+    Examples
+    --------
+    >>> _round_limit(0.031), _round_limit(0.05), _round_limit(0.0)
+    (0.05, 0.05, 1.0)
+    >>> _round_limit(0.0071), _round_limit(0.91)
+    (0.01, 1.0)
+    """
+    if size <= ROUNDING:  # models that are equal
+        return 1.0
+    power = int(np.floor(np.log10(size)))
+    limits = [float(f"{digit}e{exponent}") for exponent in (power, power + 1) for digit in LIMITS]
+    return next(limit for limit in limits if size <= limit * (1 + ROUNDING))
 
 
 def _name_axis(axis: Any, name: str) -> None:

@@ -25,6 +25,7 @@ from choral.displays import (
 from choral.displays._text import shorten
 from choral.evaluation import Progress
 from choral.stats import describe
+from choral.study.answers import same_as_baseline
 from choral.study.comparisons import place_in_words
 from choral.study.results import Results
 
@@ -67,12 +68,13 @@ def write_figures(
     ``curves``      for each data set and family, the loss curves of all learners with their intervals
     ``pairs``       for each pair of learners and family, one against the other on all data sets
     ``ratios``      the same as ratios of losses
-    ``pages``       for each family, all pairs on one page
+    ``pages``       for each family, the differences of all pairs on one page
     ``ranks``       critical difference diagrams of the binomial family: at both ends and in the middle
     ``dependence``  for each data set, how much its labels depend on each other
     ==============  ====================================================================================
 
-    Nothing is written where there is nothing to show, such as two learners that finished on no common data set. Each
+    Where a learner predicts the same as the baseline, its name says so. Nothing is written where there is nothing to
+    show, such as two learners that finished on no common data set. Each
     file is written whole or not at all, and replaces the former one; other figures of these formats that a former study
     left in these subfolders are removed. The same results make the same files.
 
@@ -161,9 +163,20 @@ def _draw_curves(results: Results, dataset: str, family: str) -> "Figure | None"
         return None
     baseline = results.baseline if results.baseline in curves else None
     bands, order = results.bands(dataset, family), results.competitors  # a learner looks alike in all figures
-    display = LossCurveDisplay.from_curves(curves, bands=bands, baseline=baseline, order=order)
+    names = {learner: _name_on(results, dataset, learner) for learner in results.learners}
+    display = LossCurveDisplay.from_curves(
+        {names[learner]: curve for learner, curve in curves.items()},
+        bands={names[learner]: band for learner, band in bands.items()},
+        baseline=baseline,
+        order=[names[learner] for learner in order],
+    )
     ax = display.plot(_axes(CURVES, dataset)).ax_
     return _make_room_for(ax.figure.figure, ax.get_legend())
+
+
+def _name_on(results: Results, dataset: str, learner: str) -> str:
+    """The name of a learner in the figures of a data set."""
+    return f"{learner} (same as {results.baseline})" if learner in results.same_as_baseline(dataset) else learner
 
 
 def _pair_drawings(results: Results) -> Iterator[Drawing]:
@@ -172,10 +185,17 @@ def _pair_drawings(results: Results) -> Iterator[Drawing]:
         found = {(a, b): results.pairs(a, b, family) for a, b in combinations(results.competitors, 2)}
         pairs = {models: by_data for models, by_data in found.items() if by_data}
         for models, by_data in pairs.items():
-            yield Drawing("pairs", (*models, family), partial(_draw_pair, by_data))
-            yield Drawing("ratios", (*models, family), partial(_draw_ratio, by_data))
+            named = {_dataset_name(results, dataset, models): pair for dataset, pair in by_data.items()}
+            yield Drawing("pairs", (*models, family), partial(_draw_pair, named))
+            yield Drawing("ratios", (*models, family), partial(_draw_ratio, named))
         if pairs:
-            yield Drawing("pages", (family,), partial(_draw_page, pairs))
+            yield Drawing("pages", (family,), partial(_draw_page, pairs, " ".join(same_as_baseline(results))))
+
+
+def _dataset_name(results: Results, dataset: str, learners: tuple[str, str]) -> str:
+    """The name of a data set in the figures of two learners."""
+    same = [learner for learner in learners if learner in results.same_as_baseline(dataset)]
+    return f"{dataset} ({' and '.join(same)} same as {results.baseline})" if same else dataset
 
 
 def _draw_pair(by_data: dict[str, PairwiseCurve]) -> "Figure":
@@ -188,8 +208,8 @@ def _draw_ratio(by_data: dict[str, PairwiseCurve]) -> "Figure":
     return _make_room_for(ax.figure.figure, ax.get_legend())
 
 
-def _draw_page(pairs: Pairs) -> "Figure":
-    display = PairGridDisplay(pairs)
+def _draw_page(pairs: Pairs, note: str) -> "Figure":
+    display = PairGridDisplay(pairs, note=note)
     display.plot(_figure(display.size))
     _lay_out(display.figure_)  # before that, a legend outside the axes has no place
     return _make_room_for(display.figure_, display.legend_)

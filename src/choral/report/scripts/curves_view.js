@@ -7,7 +7,14 @@ import { checkbox, controlBar, element, familyChoices, select, storeChoice } fro
 import { bandTrace, learnerStyle, lineTrace, nameWithSwatch } from "./lines.js";
 import { rankingTable, rankingWords, sliderPanel } from "./ranking.js";
 import { numberHeading, textHeading } from "./tables.js";
-import { escapeForPlotly, formatCount, formatEquation, formatNumber, visibleText } from "./texts.js";
+import {
+  escapeForPlotly,
+  formatCount,
+  formatEquation,
+  formatNumber,
+  sameAsBaselineSentences,
+  visibleText,
+} from "./texts.js";
 
 const HEADINGS = [textHeading("Rank"), textHeading(WORD_HEADING), numberHeading("Loss"), numberHeading("To best")];
 
@@ -110,7 +117,10 @@ const describeRanking = (state) => {
     ends: namesOfEnds(state.family, state.dataset),
     ranking: rankingTable(entries, HEADINGS, `Ranking at ${where}`),
     words: rankingWords(where, entries),
-    remark: nHidden ? `${formatCount(nHidden, WORD)} hidden: ranks are among those shown.` : "",
+    remark: [
+      ...sameAsBaselineSentences(state.dataset, shownNames(state)),
+      ...(nHidden ? [`${formatCount(nHidden, WORD)} hidden: ranks are among those shown.`] : []),
+    ].join(" "),
   };
 };
 
@@ -120,7 +130,9 @@ const legendEntry = (state, name, update) => {
     state.hidden[isChecked ? "delete" : "add"](name);
     update();
   };
-  const content = [nameWithSwatch(name, learnerStyle(name)), isAbsent ? " (no result)" : ""];
+  const isSame = state.dataset.same_as_baseline.includes(name);
+  const remark = isAbsent ? " (no result)" : isSame ? " (same as baseline)" : "";
+  const content = [nameWithSwatch(name, learnerStyle(name)), remark];
   const label = checkbox(!state.hidden.has(name), toggle, ...content);
   label.classList.toggle("absent", isAbsent);
   label.querySelector("input").disabled = isAbsent;

@@ -1,6 +1,6 @@
 // Files that the page makes on the spot: tables as CSV, with every digit, and the plan.
 
-import { WORD, eachFamily } from "./contents.js";
+import { CONTENTS, WORD, eachFamily } from "./contents.js";
 import { button, element } from "./elements.js";
 
 const CSV = "text/csv;charset=utf-8";
@@ -25,9 +25,12 @@ const download = (name, type, text) => {
 /** A button that saves what `makeText` returns. */
 const downloadButton = (title, name, type, makeText) => button(title, () => download(name, type, makeText()));
 
+/** The baseline, where a model predicts the same as the baseline. */
+const sameAs = (dataset, name) => (dataset.same_as_baseline.includes(name) ? CONTENTS.baseline : null);
+
 const lossesCsv = () =>
   toCsv(
-    ["dataset", "family", WORD, "parameter", "loss", "lower", "upper"],
+    ["dataset", "family", WORD, "parameter", "loss", "lower", "upper", "same_as"],
     [...eachFamily()].flatMap(({ dataset, name, family }) =>
       Object.entries(family.curves).flatMap(([learner, curve]) =>
         curve.losses.map((loss, i) => [
@@ -38,6 +41,7 @@ const lossesCsv = () =>
           loss,
           curve.lower?.[i] ?? null,
           curve.upper?.[i] ?? null,
+          sameAs(dataset, learner),
         ]),
       ),
     ),
@@ -45,9 +49,16 @@ const lossesCsv = () =>
 
 const slopesCsv = () =>
   toCsv(
-    ["dataset", "family", WORD, "slope", "area"],
+    ["dataset", "family", WORD, "slope", "area", "same_as"],
     [...eachFamily()].flatMap(({ dataset, name, family }) =>
-      Object.entries(family.curves).map(([learner, curve]) => [dataset.name, name, learner, curve.slope, curve.area]),
+      Object.entries(family.curves).map(([learner, curve]) => [
+        dataset.name,
+        name,
+        learner,
+        curve.slope,
+        curve.area,
+        sameAs(dataset, learner),
+      ]),
     ),
   );
 

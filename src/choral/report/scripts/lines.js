@@ -6,10 +6,11 @@ import { element } from "./elements.js";
 import { visibleText } from "./texts.js";
 import { themeValue, translucent } from "./theme.js";
 
+export const BAND_OPACITY = 0.14; // of a single band
 const N_INNER_MARKERS = 8; // of a long line, between its ends
 
 // How a line looks in a small picture, 30 wide and 14 high, by Plotly's names of dashes and markers.
-const DASH_PICTURES = { solid: "", dash: "5 2", dot: "1.5 2", dashdot: "5 2 1.5 2" };
+export const DASH_PICTURES = { solid: "", dash: "5 2", dot: "1.5 2", dashdot: "5 2 1.5 2" };
 const MARKER_PICTURES = {
   circle: "M11 7a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
   square: "M11.5 3.5h7v7h-7z",
@@ -44,7 +45,7 @@ export const lineStyle = (index) => {
 
 export const learnerStyle = (name) => lineStyle(MODELS.indexOf(name));
 
-const svgElement = (tag, attributes) => {
+export const svgElement = (tag, attributes) => {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   return made;
@@ -128,7 +129,7 @@ export const bandTrace = (style, x, lower, upper, width, rest) => {
     fill: "toself",
     hoverinfo: "skip",
     line: { width: 0 },
-    fillcolor: translucent(style.colour, 0.14),
+    fillcolor: translucent(style.colour, BAND_OPACITY),
     ...outline,
     ...rest,
   };

@@ -6,11 +6,12 @@ import { MARGIN, cornerText, textAbove } from "./charts.js";
 import { isInfinity } from "./contents.js";
 import { datasetStyle, isSignificant, valuesAtCrossings } from "./pairs.js";
 import { escapeForPlotly, formatEquation, formatNumber, formatP, formatSigned } from "./texts.js";
-import { themeValue } from "./theme.js";
-import { bandTrace, lineTrace } from "./lines.js";
+import { themeValue, translucent } from "./theme.js";
+import { BAND_OPACITY, bandTrace, lineTrace } from "./lines.js";
 
 const MAX_NAME_BESIDE_AXIS = 30;
 const MAX_NAME_IN_NOTE = 22;
+const THIN = 0.008; // half the width of a band around a single point, of the way between both ends
 
 const hoverText = (chosen, pair, i) => {
   const lines = [
@@ -90,10 +91,13 @@ export const lossAgainstLoss = (chosen, pairs) => {
   };
 };
 
-const bandOf = (pair, x, width) => {
+/** The band of one of several pairs: the more there are, the lighter, since they overlap. */
+const bandOf = (pair, x, width, count) => {
   const [gapX, lower, upper] = [x, pair.lower, pair.upper].map((values) => insertGap(pair.family.parameters, values));
   const meta = { name: pair.dataset.name, part: "band" };
-  return bandTrace(datasetStyle(pair.dataset), gapX, lower, upper, width, { meta });
+  const style = datasetStyle(pair.dataset);
+  const fillcolor = translucent(style.colour, BAND_OPACITY / Math.sqrt(count));
+  return bandTrace(style, gapX, lower, upper, width, { meta, fillcolor });
 };
 
 /** A thick line where the difference is significant. */
@@ -118,7 +122,7 @@ const significantPart = (pair, x) => {
   };
 };
 
-/** The difference along the parameter: of one data set with its band, of several on the way between both ends. */
+/** The difference with its band: of one data set along the parameter, of several on the way between both ends. */
 export const differenceOfLosses = (chosen, pairs) => {
   const axis = pairs.length === 1 ? parameterAxis(chosen.family, pairs[0].family.parameters) : null;
   const positions = ({ family }) => (axis ? axis.positions : family.parameters.map((_, i) => shareOf(family, i)));
@@ -130,7 +134,7 @@ export const differenceOfLosses = (chosen, pairs) => {
       const crossings = valuesAtCrossings(pair, chosen.family, x);
       const zeros = crossings.map(() => 0);
       return [
-        ...(axis ? [bandOf(pair, x, axis.thin)] : []),
+        bandOf(pair, x, axis ? axis.thin : THIN, pairs.length),
         significantPart(pair, x),
         lineOf(chosen, pair, x, pair.difference),
         crossingsOf(chosen, pair, crossings, zeros),

@@ -2,14 +2,16 @@
 
 import { chart } from "./charts.js";
 import { CONSTANTS, CONTENTS } from "./contents.js";
-import { choices, controlBar, element, familyChoices, scrollBox, select, storeChoice } from "./elements.js";
+import { button, choices, controlBar, element, familyChoices, scrollBox, select, storeChoice } from "./elements.js";
 import { nameWithSwatch } from "./lines.js";
 import { differenceOfLosses, lossAgainstLoss } from "./pair_charts.js";
+import { allPairs, pairOverview } from "./pair_overview.js";
 import { datasetStyle, findPair, isSignificant, modelsInPairs } from "./pairs.js";
 import { makeSortable, numberCell, numberHeading, table, textHeading } from "./tables.js";
-import { formatParameter, formatSigned, visibleText } from "./texts.js";
+import { formatParameter, formatSigned, sameAsBaselineSentences, visibleText } from "./texts.js";
 
-const VIEWS = [lossAgainstLoss, differenceOfLosses];
+const VIEWS = [differenceOfLosses, lossAgainstLoss];
+const VIEW_TITLES = ["Difference along the axis", "Losses against each other"];
 const SIGNIFICANT = `p < ${CONSTANTS.significance_level}`;
 
 /** The chosen pair on each data set that has both; `dataset` null means all data sets. */
@@ -52,8 +54,9 @@ const writePanel = (state, panel) => {
   ];
   const sentences = [
     `${caption}: positive where ${visibleText(state.first)} is better. Circles mark crossings.`,
-    isDifference && pairs.length === 1 ? "The band is a bootstrap band." : "",
+    isDifference ? "Bands are bootstrap bands." : "",
     isDifference && isTested ? `Thick: ${SIGNIFICANT}, corrected t test, Holm-adjusted.` : "",
+    ...pairs.flatMap((pair) => sameAsBaselineSentences(pair.dataset, [state.first, state.second])),
   ];
   const figures = () => scrollBox(makeSortable(table(caption, headings, pairs.map(pairRow))), caption);
   const note = element("p", { className: "note" }, sentences.filter(Boolean).join(" "));
@@ -63,10 +66,7 @@ const writePanel = (state, panel) => {
 /** Two lists of the same names. Choosing the same name twice swaps the two: nobody is compared with themselves. */
 const pairSelects = (state, names, update) => {
   const pick = (key, other) => (i) => {
-    if (state[other] === names[i]) {
-      state[other] = state[key];
-      selects[other].control.selectedIndex = names.indexOf(state[key]);
-    }
+    if (state[other] === names[i]) state[other] = state[key];
     state[key] = names[i];
     update();
   };
@@ -74,30 +74,63 @@ const pairSelects = (state, names, update) => {
     first: select("First", names, pick("first", "second")),
     second: select("Second", names, pick("second", "first")),
   };
-  selects.second.control.selectedIndex = 1;
-  return [selects.first.whole, selects.second.whole];
+  const show = () => {
+    for (const key of ["first", "second"]) selects[key].control.selectedIndex = names.indexOf(state[key]);
+  };
+  return { whole: [selects.first.whole, selects.second.whole], show };
+};
+
+/** Buttons to the pair before and after this one, with the number of this one between them. */
+const stepper = (count, onStep) => {
+  const place = element("output", {});
+  const whole = element(
+    "div",
+    { className: "stepper" },
+    button("Previous pair", () => onStep(-1)),
+    place,
+    button("Next pair", () => onStep(1)),
+  );
+  whole.hidden = count < 2;
+  return { whole, show: (index) => (place.textContent = `${index + 1} of ${count}`) };
 };
 
 export const pairsView = (place) => {
   const names = modelsInPairs();
-  const state = { family: CONTENTS.families[0], first: names[0], second: names[1], view: VIEWS[0], dataset: null };
+  const couples = allPairs(names);
+  const state = { family: CONTENTS.families[0], ...couples[0], view: VIEWS[0], dataset: null };
   const drawing = element("div", { className: "chart" });
   const panel = element("div", { className: "panel" });
   const draw = chart(drawing, () => describeChart(state));
+  const indexOfPair = () =>
+    couples.findIndex(({ first, second }) =>
+      [first, second].every((name) => [state.first, state.second].includes(name)),
+    );
   const update = () => {
     draw();
     writePanel(state, panel);
+    selects.show();
+    steps.show(indexOfPair());
+    overview.show(state.family, indexOfPair());
   };
+  const showPair = (index) => {
+    Object.assign(state, couples[index]);
+    update();
+  };
+  const selects = pairSelects(state, names, update);
+  const steps = stepper(couples.length, (step) => showPair((indexOfPair() + step + couples.length) % couples.length));
+  const overview = pairOverview(names, showPair);
+  overview.whole.addEventListener("click", ({ detail }) => {
+    if (detail) controls.scrollIntoView({ block: "nearest" }); // by mouse or finger: arrow keys stay where they are
+  });
   const datasets = CONTENTS.datasets.length > 1 ? [null, ...CONTENTS.datasets] : CONTENTS.datasets;
   const datasetNames = datasets.map((dataset) => (dataset ? dataset.name : "All"));
-  place.append(
-    controlBar(
-      ...pairSelects(state, names, update),
-      choices("View", ["Loss against loss", "Difference"], storeChoice(state, "view", VIEWS, update)),
-      familyChoices(CONTENTS.families, storeChoice(state, "family", CONTENTS.families, update)),
-      select("Data sets", datasetNames, storeChoice(state, "dataset", datasets, update)).whole,
-    ),
-    element("div", { className: "split even" }, drawing, panel),
+  const controls = controlBar(
+    ...selects.whole,
+    steps.whole,
+    choices("View", VIEW_TITLES, storeChoice(state, "view", VIEWS, update)),
+    familyChoices(CONTENTS.families, storeChoice(state, "family", CONTENTS.families, update)),
+    select("Data sets", datasetNames, storeChoice(state, "dataset", datasets, update)).whole,
   );
+  place.append(controls, element("div", { className: "split pair" }, drawing, panel), overview.whole);
   update();
 };

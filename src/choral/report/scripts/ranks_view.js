@@ -1,12 +1,12 @@
 // Section "ranks": mean ranks over all data sets on the way between both ends.
 
 import { MARGIN, chart, moveShapes, verticalLine } from "./charts.js";
-import { CONTENTS, WORD, WORD_HEADING } from "./contents.js";
+import { CONTENTS, MODELS, WORD, WORD_HEADING } from "./contents.js";
 import { controlBar, element, familyChoices } from "./elements.js";
 import { learnerStyle, lineTrace } from "./lines.js";
 import { rankingTable, rankingWords, sliderPanel } from "./ranking.js";
 import { numberHeading, textHeading } from "./tables.js";
-import { escapeForPlotly, formatCount, formatP, visibleText } from "./texts.js";
+import { escapeForPlotly, formatCount, formatP, sameAsBaselineSentences, visibleText } from "./texts.js";
 import { translucent } from "./theme.js";
 
 const HEADINGS = [
@@ -99,7 +99,10 @@ const describeRanking = (state) => {
     ends: [visibleText(points[0].title), visibleText(points.at(-1).title)],
     ranking: rankingTable(entries, HEADINGS, `Mean ranks over ${count}`),
     words: rankingWords(where, entries),
-    remark: `${count}. ${describeTest(point)}`,
+    remark: [
+      `${count}. ${describeTest(point)}`,
+      ...CONTENTS.datasets.flatMap((dataset) => sameAsBaselineSentences(dataset, MODELS)),
+    ].join(" "),
   };
 };
 

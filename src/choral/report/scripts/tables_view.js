@@ -1,10 +1,10 @@
 // Section "tables": tables of everything, to sort and to download. Python wrote two of them; the others are made here.
 
-import { CONSTANTS, CONTENTS } from "./contents.js";
+import { CONSTANTS, CONTENTS, MODELS } from "./contents.js";
 import { crossingRows, crossingsButton, lossesButton, slopesButton } from "./downloads.js";
 import { controlBar, element, familyChoices, scrollBox, select, storeChoice } from "./elements.js";
 import { makeSortable, numberCell, numberHeading, parameterCell, table, textHeading } from "./tables.js";
-import { visibleText } from "./texts.js";
+import { sameAsBaselineSentences, visibleText } from "./texts.js";
 
 /** The title of a table with the controls that belong to it. */
 const tableHead = (title, ...controls) =>
@@ -22,7 +22,13 @@ const lossesTable = (family) => {
 const lossesPart = () => {
   const state = { family: CONTENTS.families[0], dataset: CONTENTS.datasets[0] };
   const place = element("div", { id: "losses" });
-  const update = () => place.replaceChildren(scrollBox(lossesTable(state.dataset.families[state.family]), "Losses"));
+  const update = () => {
+    const sentences = sameAsBaselineSentences(state.dataset, MODELS);
+    place.replaceChildren(
+      scrollBox(lossesTable(state.dataset.families[state.family]), "Losses"),
+      element("p", { className: "note" }, sentences.join(" ")),
+    );
+  };
   update();
   const datasetNames = CONTENTS.datasets.map((dataset) => dataset.name);
   return [

@@ -1,7 +1,7 @@
 // Names and numbers as texts. Names are untrusted: they reach the document through textContent alone, and Plotly, which
 // reads a kind of HTML, through escapeForPlotly.
 
-import { CONSTANTS, isInfinity } from "./contents.js";
+import { CONSTANTS, CONTENTS, isInfinity } from "./contents.js";
 
 const HALF_OF_LAST_DECIMAL = 0.5 * 10 ** -CONSTANTS.decimals;
 const MAX_NAME_IN_CHART = 40;
@@ -52,3 +52,13 @@ export const familyTitle = (family) => `${family} (${CONSTANTS.families[family].
 
 /** "1 learner", "2 learners". */
 export const formatCount = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** A sentence for each of these models that predicts the same as the baseline on a data set. */
+export const sameAsBaselineSentences = (dataset, names) =>
+  names
+    .filter((name) => dataset.same_as_baseline.includes(name))
+    .map(
+      (name) =>
+        `On ${visibleText(dataset.name)}, ${visibleText(name)} predicts the same as the baseline ` +
+        `(${visibleText(CONTENTS.baseline)}).`,
+    );

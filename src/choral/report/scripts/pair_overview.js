@@ -1,0 +1,95 @@
+// All pairs of models as small pictures of their differences, to choose one from.
+
+import { shareOf } from "./axis.js";
+import { CONTENTS } from "./contents.js";
+import { element } from "./elements.js";
+import { DASH_PICTURES, svgElement } from "./lines.js";
+import { datasetStyle, findPair } from "./pairs.js";
+import { visibleText } from "./texts.js";
+
+const [WIDTH, HEIGHT] = [100, 60]; // of a picture, in units of its own
+const LIMITS = [1, 1.5, 2, 3, 5, 7, 10];
+
+/** The least round number that is not below a size; 1 for 0. */
+const roundLimit = (size) => {
+  const power = 10 ** Math.floor(Math.log10(size));
+  return size > 0 ? Number(((LIMITS.find((limit) => size <= limit * power) ?? 10) * power).toPrecision(2)) : 1;
+};
+
+/** A line from point to point; numbers are cut to keep the document small. */
+const pathThrough = (points) => `M${points.map((point) => point.map((each) => each.toFixed(1)).join(" ")).join("L")}`;
+
+const linePicture = (pair, right, limit) => {
+  const { colour, dash } = datasetStyle(pair.dataset);
+  const points = pair.difference.map((difference, i) => [
+    (WIDTH * shareOf(pair.family, i)) / right,
+    (HEIGHT / 2) * (1 - difference / limit),
+  ]);
+  const line = svgElement("path", { d: pathThrough(points), "stroke-dasharray": DASH_PICTURES[dash] });
+  line.style.stroke = `var(${colour})`;
+  return line;
+};
+
+/** The differences on all data sets above and below 0; `limit` is how far the picture reaches. */
+const picture = (pairs, limit) => {
+  const right = Math.max(...pairs.map(({ family }) => shareOf(family, family.parameters.length - 1))) || 1;
+  const drawing = svgElement("svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  });
+  drawing.append(
+    svgElement("path", { d: `M0 ${HEIGHT / 2}H${WIDTH}`, class: "zero" }),
+    ...pairs.map((pair) => linePicture(pair, right, limit)),
+  );
+  return drawing;
+};
+
+/** Each two of these names, in their order. */
+export const allPairs = (names) => names.flatMap((first, i) => names.slice(i + 1).map((second) => ({ first, second })));
+
+/** A radio button for each pair; `show` draws those of a family and marks the pair with this index. */
+export const pairOverview = (names, onChoose) => {
+  const couples = allPairs(names);
+  const inputs = couples.map((_, i) => {
+    const input = element("input", { type: "radio", name: "pair" });
+    input.addEventListener("change", () => onChoose(i));
+    return input;
+  });
+  const pictures = couples.map(() => element("span", {}));
+  const labels = couples.map(({ first, second }, i) =>
+    element(
+      "label",
+      {},
+      inputs[i],
+      element("span", { className: "name" }, `${visibleText(second)} − ${visibleText(first)}`),
+      pictures[i],
+    ),
+  );
+  const drawPicture = (family, i) => {
+    const { first, second } = couples[i];
+    const pairs = CONTENTS.datasets.map((dataset) => findPair(dataset, family, first, second)).filter(Boolean);
+    const limit = roundLimit(Math.max(0, ...pairs.flatMap((pair) => pair.difference.map(Math.abs))));
+    const content = pairs.length ? [picture(pairs, limit), element("span", {}, `±${limit}`)] : ["no data set"];
+    pictures[i].replaceChildren(...content);
+  };
+  const whole = element(
+    "fieldset",
+    { className: "overview" },
+    element(
+      "legend",
+      {},
+      "All pairs: choose one. Above the line the one named last is better. Each picture has its own scale: ± is how far " +
+        "it reaches.",
+    ),
+    element("div", {}, ...labels),
+  );
+  whole.hidden = couples.length < 2;
+  let drawn = null;
+  const show = (family, index) => {
+    if (drawn !== family) couples.forEach((_, i) => drawPicture(family, i));
+    drawn = family;
+    inputs[index].checked = true;
+  };
+  return { whole, show };
+};
