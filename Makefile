@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test with-torch test-core test-lowest lint lint-page lint-page-here format bench paper published tailored networks figures clean help
+.PHONY: demo test with-torch test-core test-lowest lint lint-page lint-page-here format bench paper published sweeps soft tailored networks figures clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -63,12 +63,18 @@ bench: $(VENV)/installed-cli,plot,dask ## speed, as ratios measured in one run, 
 	$(BIN)/python benchmarks/large.py && $(BIN)/python benchmarks/datasets.py && $(BIN)/python benchmarks/learners.py && $(BIN)/python benchmarks/study.py
 
 # The data sets are taken from ../shared where they are there, else from CHORAL_DATA or the user's data folder.
-paper published tailored networks: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))
+paper published sweeps soft tailored networks: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))
 paper: $(VENV)/installed-cli,plot,report,data ## the study of the paper: nine data sets, nine learners, 20 to 40 minutes
 	$(BIN)/choral study paper --out study-paper
 
 published: $(VENV)/installed-cli,plot,report,data ## the same with the published protocol, beside the published losses
 	$(BIN)/choral study published --out study-published
+
+sweeps: $(VENV)/installed-cli,plot,report,data ## settings that the paper varied: sizes of leaves and ensembles, models of RAkEL
+	$(BIN)/choral study sweeps --out study-sweeps
+
+soft: $(VENV)/installed-cli,plot,report,data ## the study of the paper with scores instead of labels
+	$(BIN)/choral study soft --out study-soft
 
 # An environment of its own: BOOMER wants a scikit-learn older than the newest, which all else is to run with.
 tailored: ## learners made for these losses, each beside the best of all others (makes .venv-boomer)

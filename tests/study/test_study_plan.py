@@ -64,6 +64,38 @@ def write(tmp_path, monkeypatch):
     return write_plan
 
 
+def test_a_plan_takes_what_it_does_not_say_from_its_base(write):
+    plan = write('base = "quick"\ntitle = "Mine"\n[[learners]]\nname = "LP"\nlearner = "LabelPowerset"\n')
+    base = read_plan("quick")
+    assert (plan.title, [learner.name for learner in plan.learners]) == ("Mine", ["LP"])
+    assert [data.name for data in plan.datasets] == [data.name for data in base.datasets]
+    assert (plan.split, plan.seeds, plan.families) == (base.split, base.seeds, base.families)
+    assert plan.text.startswith('base = "quick"')
+
+
+@pytest.mark.parametrize(
+    "base, message",
+    [
+        ('"quik"', "base must be one of quick; got 'quik'; did you mean 'quick'?"),
+        ("3", "base must be one of quick; got 3"),
+    ],
+)
+def test_a_base_that_there_is_not(write, base, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        write(f"base = {base}\n{SMALL}")
+
+
+def test_plans_of_the_paper_share_its_data_sets():
+    paper = read_paper_plan("paper")
+    for name in ("sweeps", "soft", "tailored"):
+        plan = read_paper_plan(name)
+        assert [data.name for data in plan.datasets] == [data.name for data in paper.datasets]
+        assert all(np.array_equal(a.folds, b.folds) for a, b in zip(plan.datasets, paper.datasets, strict=True))
+    soft = read_paper_plan("soft")
+    assert [learner.name for learner in soft.learners] == [learner.name for learner in paper.learners]
+    assert (soft.predictions, paper.baseline) == ("soft", "all irrelevant")
+
+
 def data_plan(lines):
     return f'[[datasets]]\n{lines}\n[[learners]]\nname = "BR"\nlearner = "BinaryRelevance"\n'
 
@@ -200,7 +232,14 @@ def test_even_alphas_are_evenly_spaced_in_their_logarithms(write, n_labels):
 
 @pytest.mark.parametrize(
     "name, n_cells",
-    [("quick", 3 * 5 * 7), ("paper", 9 * 9 * 10), ("published", 9 * 9 * 10), ("tailored", 9 * 14 * 10)],
+    [
+        ("quick", 3 * 5 * 7),
+        ("paper", 9 * 10 * 10),
+        ("published", 9 * 10 * 10),
+        ("sweeps", 9 * 20 * 10),
+        ("soft", 9 * 10 * 10),
+        ("tailored", 9 * 14 * 10),
+    ],
 )
 def test_ready_plans(name, n_cells):
     plan = read_paper_plan(name)
@@ -212,7 +251,7 @@ def test_ready_plans(name, n_cells):
 def test_the_tailored_plan_is_the_paper_s_with_more_learners():
     paper, plan = read_paper_plan("paper"), read_paper_plan("tailored")
     assert [data.name for data in plan.datasets] == [data.name for data in paper.datasets]
-    ordinary = [(learner.name, repr(learner.estimator)) for learner in paper.learners]
+    ordinary = [(learner.name, repr(learner.estimator)) for learner in paper.learners if not learner.is_baseline]
     assert [(learner.name, repr(learner.estimator)) for learner in plan.learners][:9] == ordinary
     (yardstick,) = plan.analyses
     assert set(yardstick.ours) == set(plan.each_loss) == {"AutoJoint", "JointForest", "LogisticJoint"}
@@ -454,7 +493,7 @@ def test_a_mistake_in_a_learner_is_told_with_its_place(write, tmp_path, lines, m
 
 def test_a_plan_that_is_no_file(tmp_path):
     with pytest.raises(
-        ValueError, match="one of quick, paper, published, tailored, or a file that ends in .toml; got 'papers'"
+        ValueError, match="one of quick, paper, published, sweeps, soft, tailored, or a file that ends in .toml; got 'papers'"
     ):
         read_paper_plan("papers")
     with pytest.raises(ValueError, match="one of quick, or a file that ends in .toml; got 'papers'"):

@@ -54,8 +54,9 @@ def run_plan(
     """Run a study: learners on data sets by paired cross-validation, compared from Hamming to subset 0/1 loss.
 
     PLAN is quick (embedded data, under two minutes; the default), paper (the nine data sets and learners of the paper),
-    published (the same with the quirks of the published protocol, compared with its figures), tailored (learners made
-    for these losses, each beside the best of all others; needs choral[boomer]) or a TOML file.
+    published (the same with the quirks of the published protocol, compared with its figures), sweeps (settings that the
+    paper varied), soft (paper with scores instead of labels), tailored (learners made for these losses, each beside the
+    best of all others; needs choral[boomer]) or a TOML file.
     """
     from choral.cli.study.printing import print_study
     from choral.study import run_study
