@@ -236,7 +236,7 @@ def test_even_alphas_are_evenly_spaced_in_their_logarithms(write, n_labels):
         ("quick", 3 * 5 * 7),
         ("paper", 9 * 10 * 10),
         ("published", 9 * 10 * 10),
-        ("sweeps", 9 * 20 * 10),
+        ("sweeps", 9 * 16 * 10),
         ("soft", 9 * 10 * 10),
         ("tailored", 9 * 14 * 10),
     ],
@@ -493,7 +493,8 @@ def test_a_mistake_in_a_learner_is_told_with_its_place(write, tmp_path, lines, m
 
 def test_a_plan_that_is_no_file(tmp_path):
     with pytest.raises(
-        ValueError, match="one of quick, paper, published, sweeps, soft, tailored, or a file that ends in .toml; got 'papers'"
+        ValueError,
+        match="one of quick, paper, published, sweeps, soft, tailored, or a file that ends in .toml; got 'papers'",
     ):
         read_paper_plan("papers")
     with pytest.raises(ValueError, match="one of quick, or a file that ends in .toml; got 'papers'"):

@@ -75,10 +75,12 @@ def on_datasets(
         chosen = [
             dataset
             for dataset in evidence.datasets
-            if datasets(dataset) and {*needs} <= {*evidence.learners(dataset)} and evidence.competitors(dataset)
+            if datasets(dataset)
+            and {*needs} <= {*evidence.learners(dataset)}
+            and (needs or evidence.competitors(dataset))
         ]
         cases = []
-        for family in evidence.families if families is None else families:
+        for family in (name for name in evidence.families if families is None or name in families):
             estimates = {
                 dataset: evidence.estimate(dataset, lambda curves, family=family: statistic(curves[family]))  # type: ignore[misc]
                 for dataset in chosen

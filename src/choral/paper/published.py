@@ -214,12 +214,9 @@ def published_section(results: Results) -> Section:
 
 EXPLANATION = (
     "Distance is the mean absolute difference over all k and all 55 alphas, higher by the mean difference. Where "
-    "folds are "
-    "missing in what was published, ours are those of the nearest set of folds that has as many rows; how many "
-    "such sets "
-    "there are is told, and the distance of a set chosen by chance is in tables/published.csv (mean_distance). "
-    "The folds "
-    "of flags are those of another version of the split."
+    "folds are missing in what was published, ours are those of the nearest set of folds that has as many rows; how "
+    "many such sets there are is told, and the distance of a set chosen by chance is in tables/published.csv "
+    "(mean_distance). The folds of flags are those of another version of the split."
 )
 
 
