@@ -143,24 +143,40 @@ class PairwiseCurve:
         return tuple(first if d > 0 else second if d < 0 else "tie" for d in self.differences)
 
     def crossings(self) -> np.ndarray:
-        """The parameters at which the better model changes, interpolated on the x axis of `LossCurve`.
+        """The parameters at which the better model changes, all of them finite.
 
-        Curves that meet and part again do not cross; where they cross along a stretch of ties, its middle counts.
+        Between two parameters, differences of losses are taken as linear on the x axis of `LossCurve`. Infinity has no
+        place on that axis: between the largest finite alpha and infinity they are taken as linear in 1 / alpha instead,
+        so that a crossing lies beyond the former, the further the later the curves meet.
+
+        Curves that meet and part again do not cross; where they cross along a stretch of ties, its middle counts. At
+        the last parameter, infinity included, curves may meet, but do not cross.
+
+        Examples
+        --------
+        Halfway between alpha = 2 and infinity, 1 / alpha is 1 / 4:
+
+        >>> first = LossCurve("polynomial", [1, 2, np.inf], [0.1, 0.2, 0.6], n_labels=3)
+        >>> second = LossCurve("polynomial", [1, 2, np.inf], [0.2, 0.3, 0.5], n_labels=3)
+        >>> PairwiseCurve(first, second).crossings().round(6)
+        array([4.])
         """
         differences = self.differences
-        decided = np.flatnonzero(differences)
+        decided = np.flatnonzero(differences).tolist()
+        changes = [(left, right) for left, right in pairwise(decided) if differences[left] * differences[right] < 0]
+        return np.array([self._crossing_between(left, right) for left, right in changes], dtype=float)
+
+    def _crossing_between(self, left: int, right: int) -> float:
+        """Where the better model changes, given the last parameter before and the first one after; others are ties."""
+        before, after = self.differences[[left, right]]
+        if right == left + 1 and np.isinf(self.parameters[right]):
+            return float(self.parameters[left] * (before - after) / -after)  # 1 / alpha falls to 0
         x = self.curve_a.x
-        found = []
-        for left, right in pairwise(decided):
-            if differences[left] * differences[right] > 0:
-                continue
-            if right == left + 1:
-                share = differences[left] / (differences[left] - differences[right])
-                found.append(x[left] + share * (x[right] - x[left]))
-            else:
-                found.append((x[left + 1] + x[right - 1]) / 2)
-        family = get_family(self.curve_a.family)
-        return family.parameter_at(np.array(found), self.curve_a.n_labels)
+        if right == left + 1:
+            crossing = x[left] + before / (before - after) * (x[right] - x[left])
+        else:
+            crossing = (x[left + 1] + x[right - 1]) / 2
+        return float(get_family(self.curve_a.family).parameter_at(crossing, self.curve_a.n_labels))
 
     @property
     def shape(self) -> str:

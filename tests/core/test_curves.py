@@ -1,10 +1,12 @@
-"""Loss curves and pairs of them, by hand."""
+"""Loss curves and pairs of them: by hand, and laws of crossings."""
 
 import pickle
 import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from choral import LossCurve, PairwiseCurve, loss_curve
 from choral.measures import PUBLISHED_ALPHAS
@@ -131,12 +133,58 @@ def test_crossings_of_the_polynomial_family_lie_on_its_logarithmic_axis():
     assert pair.crossings() == pytest.approx([10])
 
 
-def test_an_infinite_alpha_ends_a_crossing_at_infinity():
-    pair = PairwiseCurve(
-        LossCurve("polynomial", [1, np.inf], [0.1, 0.4], n_labels=3),
-        LossCurve("polynomial", [1, np.inf], [0.2, 0.3], n_labels=3),
-    )
-    assert pair.crossings().tolist() == [np.inf]  # somewhere between: the axis has no middle there
+def polynomial_pair(alphas, first, second):
+    curves = [LossCurve("polynomial", alphas, losses, n_labels=3) for losses in (first, second)]
+    return PairwiseCurve(*curves)
+
+
+@pytest.mark.parametrize(
+    "alphas, first, second, crossings",
+    [
+        ([1, 2, np.inf], [0.1, 0.2, 0.6], [0.2, 0.3, 0.5], [4]),  # halfway: 1 / 4 between 1 / 2 and 0
+        ([1, 2, np.inf], [0.2, 0.3, 0.5], [0.1, 0.2, 0.6], [4]),
+        ([1, np.inf], [0.1, 0.4], [0.4, 0.3], [4]),  # at three quarters
+        ([1, 2, np.inf], [0.1, 0.3, 0.6], [0.2, 0.3, 0.5], [2]),  # a tie before infinity
+        ([1, 4, 16, np.inf], [0.1, 0.3, 0.3, 0.6], [0.2, 0.3, 0.3, 0.5], [8]),  # the middle of a stretch of ties
+        ([1, 2, np.inf], [0.1, 0.2, 0.5], [0.2, 0.3, 0.5], []),  # a tie at infinity
+        ([1, 2, 4, np.inf], [0.1, 0.2, 0.5, 0.5], [0.2, 0.3, 0.5, 0.5], []),  # ties that reach infinity
+        ([1, 4, np.inf], [0.1, 0.3, 0.6], [0.2, 0.2, 0.7], [2, 8]),  # crossings on both sides of the last finite alpha
+        ([np.inf], [0.1], [0.2], []),
+    ],
+)
+def test_a_crossing_before_infinity_is_interpolated_in_one_over_alpha(alphas, first, second, crossings):
+    assert polynomial_pair(alphas, first, second).crossings() == pytest.approx(crossings)
+
+
+@st.composite
+def pairs_of_curves(draw):
+    """Two curves of either family, with ties; alphas may end at infinity."""
+    n_labels = draw(st.integers(2, 8))
+    if draw(st.booleans()):
+        family, parameters = "binomial", range(1, n_labels + 1)
+    else:
+        alphas = draw(st.lists(st.floats(1, 1e6), min_size=1, max_size=6, unique=True))
+        family, parameters = "polynomial", sorted(alphas) + [np.inf] * draw(st.booleans())
+    size = len(parameters)
+    losses = st.lists(st.sampled_from([0.1, 0.2, 0.3]) | st.floats(0, 1), min_size=size, max_size=size)
+    return PairwiseCurve(*(LossCurve(family, parameters, draw(losses), n_labels) for _ in range(2)))
+
+
+@given(pair=pairs_of_curves())
+def test_each_crossing_lies_between_the_parameters_where_the_sign_differs(pair):
+    decided = np.flatnonzero(pair.differences)
+    signs = np.sign(pair.differences[decided])
+    changes = np.flatnonzero(signs[1:] != signs[:-1])
+    crossings = pair.crossings()
+    assert crossings.size == changes.size
+    assert np.isfinite(crossings).all()
+    before, after = pair.parameters[decided[changes]], pair.parameters[decided[changes + 1]]
+    rounding = 1 + 1e-13  # of logarithm and power: neighbours may be nearer to each other than that
+    assert (crossings[1:] * rounding >= crossings[:-1]).all()
+    assert (crossings * rounding >= before).all()
+    assert (crossings <= after * rounding).all()
+    to_infinity = np.isinf(after)
+    assert (crossings[to_infinity] > before[to_infinity]).all()
 
 
 def test_winners_and_names():

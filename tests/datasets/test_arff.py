@@ -14,7 +14,7 @@ from choral.datasets import read_arff
 from choral.datasets.arff import dense_rows, reading
 
 # instances, labels, nominal and numeric features, label combinations, cardinality, is sparse: from the data's readme
-TABLE_1 = {
+SIZES = {
     "birds.arff.gz": (645, 19, 2, 258, 133, 1.0140, False),
     "emotions.arff": (593, 6, 0, 72, 27, 1.8685, False),
     "enron-f.arff": (1702, 53, 0, 1001, 753, 3.3784, True),
@@ -66,10 +66,10 @@ def dense(X):
 # the data sets of the paper
 
 
-@pytest.mark.parametrize("file", TABLE_1)
-def test_table_1(datasets_folder, file):
+@pytest.mark.parametrize("file", SIZES)
+def test_sizes_of_the_data_sets_of_the_paper(datasets_folder, file):
     dataset = read_arff(datasets_folder / file)
-    n_rows, n_labels, n_nominal, n_numeric, n_combinations, cardinality, is_sparse = TABLE_1[file]
+    n_rows, n_labels, n_nominal, n_numeric, n_combinations, cardinality, is_sparse = SIZES[file]
     assert dataset.Y.shape == (n_rows, n_labels)
     assert dataset.Y.dtype == np.uint8
     assert len(dataset.label_names) == n_labels
@@ -107,7 +107,7 @@ def encoded(data):
     return np.column_stack(columns)
 
 
-@pytest.mark.parametrize("file", TABLE_1)
+@pytest.mark.parametrize("file", SIZES)
 def test_values_are_those_of_liac_arff(datasets_folder, file):
     arff = pytest.importorskip("arff")
     dataset = read_arff(datasets_folder / file)

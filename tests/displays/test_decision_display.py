@@ -83,7 +83,7 @@ def test_where_nothing_changes_there_is_no_key(plt):
 
 
 def test_the_axis_of_alpha_is_that_of_loss_curves(plt):
-    parameters = [1, 3, 10, np.inf]
+    parameters = [1, 3, 8, np.inf]
     display = DecisionDisplay.from_distribution(FIVE_LABELS, family="polynomial", parameters=parameters).plot()
     curves = LossCurveDisplay(display.curves).plot()
     assert display.ax_.get_xscale() == "log"
@@ -93,8 +93,8 @@ def test_the_axis_of_alpha_is_that_of_loss_curves(plt):
         assert np.array_equal(line.get_xdata(), curves.lines_[0].get_xdata(), equal_nan=True)
     infinity = display.lines_[0].get_xdata()[-1]
     (marks,) = marks_of(display)
-    assert marks[:, 0].tolist() == [3, 10, infinity]
-    assert marks[-1, 1] == pytest.approx(0.77)
+    assert marks[:, 0].tolist() == [3, 8, infinity]
+    assert marks[-1, 1] == pytest.approx(0.938)
 
 
 @pytest.mark.parametrize(

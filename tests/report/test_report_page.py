@@ -12,7 +12,7 @@ from sklearn.metrics import hamming_loss, zero_one_loss
 
 import study_zoo
 from browser import PHONE, start_browser
-from choral import ErrorProfile, PairwiseCurve
+from choral import ErrorProfile, LossCurve, PairwiseCurve
 from choral.datasets import Dataset
 from choral.displays._style import COLOURS, GREY
 from choral.learners import BinaryRelevance, LabelPowerset
@@ -408,6 +408,31 @@ def test_the_difference_of_a_pair_turned_around(open_study, study):
     assert len(set(significant)) == 2
     assert open_study.cells("#pairs table")[0][-1] == f"{sum(significant)} of {len(significant)}"
     assert "positive where LP is better" in open_study.find("#pairs .panel").text
+
+
+def test_a_crossing_before_infinity(browser, page_of):
+    alphas, losses = [1, 2, np.inf], {"BR": [0.1, 0.2, 0.6], "LP": [0.2, 0.3, 0.5]}
+    curves = {name: LossCurve("polynomial", alphas, values, n_labels=6, name=name) for name, values in losses.items()}
+    plain = {"lower": None, "upper": None, "slope": None, "area": None}
+    contents = make_contents({"BR": (0, 0), "LP": (0, 0)}, [("emotions", 6)], families=["polynomial"], **EMPTY)
+    contents["datasets"][0]["families"] = {
+        "polynomial": {
+            "parameters": [1, 2, "inf"],
+            "x": [0, 0.1, 1],
+            "curves": {name: {"losses": values, **plain} for name, values in losses.items()},
+            "pairs": [pair_contents(np.random.default_rng(0), PairwiseCurve(*curves.values()), spread=0.01)],
+        }
+    }
+    browser.open(page_of(contents))
+    show_pair(browser)
+    crossing = {trace["part"]: trace for trace in browser.traces("#pairs")}["crossing"]
+    assert (crossing["x"], crossing["y"]) == (pytest.approx([0.4]), pytest.approx([0.4]))  # halfway, on the diagonal
+    assert browser.cells("#pairs table")[0][3] == "4"
+    show_pair(browser, view=2)
+    traces = {trace["part"]: trace for trace in browser.traces("#pairs")}
+    assert traces["line"]["x"][2] is None  # no line leads to infinity
+    last, infinity = traces["line"]["x"][1], traces["line"]["x"][3]
+    assert traces["crossing"]["x"] == pytest.approx([(last + infinity) / 2])
 
 
 def test_a_pair_of_one_and_the_same_is_not_possible(open_study):

@@ -21,7 +21,7 @@ from choral.stats import conditional_dependence, describe
 
 SMALL = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 0], [0, 0, 0]])
 
-TABLE_1 = {  # instances, features, labels, label sets and cardinality, as in ../shared/datasets/README.md
+SIZES = {  # instances, features, labels, label sets and cardinality, as in ../shared/datasets/README.md
     "birds": (645, 260, 19, 133, 1.0140),
     "emotions": (593, 72, 6, 27, 1.8685),
     "enron-f": (1702, 1001, 53, 753, 3.3784),
@@ -162,11 +162,11 @@ def test_statistics_come_with_the_package():
     assert choral.stats.describe is describe
 
 
-@pytest.mark.parametrize("name", TABLE_1)
-def test_table_1_of_the_paper(datasets_folder, monkeypatch, name):
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_of_the_data_sets_of_the_paper(datasets_folder, monkeypatch, name):
     monkeypatch.setenv("CHORAL_DATA", str(datasets_folder))
     found = describe(load(name))
-    *counts, cardinality = TABLE_1[name]
+    *counts, cardinality = SIZES[name]
     assert [found.n_instances, found.n_features, found.n_labels, found.n_labelsets] == counts
     assert found.cardinality == pytest.approx(cardinality, abs=5e-5)
     assert found.ratio == counts[2] / counts[0]

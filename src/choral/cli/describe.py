@@ -1,4 +1,4 @@
-"""``choral describe``: data sets in, the paper's Table 1 and the dependence of labels out."""
+"""``choral describe``: data sets in, their size, the imbalance and the dependence of their labels out."""
 
 import json
 import re
@@ -169,7 +169,8 @@ def _read_label_file(path: Path, options: FileOptions, show: Show) -> LabelTable
 
 MISSING, PARTNER = "-", "most dependent on"
 # What stands above each column, which attribute of a description it shows, and how.
-TABLE_1 = {
+# The sizes are the five columns of the paper's Table 1, and the number of features.
+SIZES = {
     "instances": ("n_instances", "d"),
     "features": ("n_features", "d"),
     "labels": ("n_labels", "d"),
@@ -238,9 +239,9 @@ def _make_display(described: Described) -> Display:
 
 
 def _print_descriptions(described: Sequence[Described]) -> None:
-    """Print Table 1, a table of more numbers and, for a single data set, a table of its labels."""
+    """Print the sizes, a table of more numbers and, for a single data set, a table of its labels."""
     more = [[*row, *gain] for row, gain in zip(_make_rows(described, MORE), _make_gain_cells(described), strict=True)]
-    grids = [_make_rows(described, TABLE_1), more, *map(_make_label_rows, described if len(described) == 1 else [])]
+    grids = [_make_rows(described, SIZES), more, *map(_make_label_rows, described if len(described) == 1 else [])]
     for grid in grids:
         print_upright_or_sideways(partial(_make_table, grid))
         print_sentences([""])

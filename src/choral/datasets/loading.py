@@ -30,9 +30,9 @@ def load(name: str) -> Dataset:
     Parameters
     ----------
     name : str
-        One of ``choral.datasets.NAMES``. ``flags`` has 12 labels, as in the paper's Table 1; ``flags-7`` is the same
-        file with the seven colours alone as labels, as in the published runs. From ``genbase`` the identifier
-        ``protein`` is left out.
+        One of ``choral.datasets.NAMES``. ``flags`` has 12 labels, as many as in the paper's Table 1, which does not
+        name them; ``flags-7`` is the same file with the seven colours alone as labels, as in the published runs. From
+        ``genbase`` the identifier ``protein`` is left out.
 
     Returns
     -------

@@ -143,14 +143,19 @@ def crossing_points(pair: PairwiseCurve) -> list[tuple[float, float]]:
     x, losses = pair.curve_a.x, pair.curve_a.losses
     found = []
     for parameter in pair.crossings():
-        if np.isfinite(parameter):
-            family = get_family(pair.curve_a.family)
-            loss = np.interp(family.position(parameter, pair.curve_a.n_labels), x, losses)
-        else:  # between the last finite alpha and infinity: where the segment meets the diagonal
+        if is_beyond_finite(pair, parameter):  # where the segment to infinity meets the diagonal
             before, after = pair.differences[-2:]
             loss = losses[-2] + before / (before - after) * (losses[-1] - losses[-2])
+        else:
+            family = get_family(pair.curve_a.family)
+            loss = np.interp(family.position(parameter, pair.curve_a.n_labels), x, losses)
         found.append((float(parameter), float(loss)))
     return found
+
+
+def is_beyond_finite(pair: PairwiseCurve, crossing: float) -> bool:
+    """Whether a crossing lies between the largest finite alpha and infinity, where nothing is drawn."""
+    return bool(np.isinf(pair.parameters[-1]) and crossing > pair.parameters[-2])
 
 
 def end_names(pair: PairwiseCurve) -> tuple[str, str]:

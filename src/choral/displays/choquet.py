@@ -23,7 +23,7 @@ LEGEND_LINES = 2.5  # room above the bars, in lines of text
 
 
 class ChoquetDisplay:
-    """The Choquet integral of the values of one row beside their weighted mean: the paper's Figure 1.
+    """The Choquet integral of the values of one row beside their weighted mean, as the paper draws them.
 
     On the left is the weighted mean, which looks at each label on its own: a bar for each label, as wide as its weight.
     On the right is the Choquet integral, which looks at sets of labels: a slice for each level, as wide as the worth of

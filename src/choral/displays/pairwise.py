@@ -17,6 +17,7 @@ from choral.displays._pairs import (
     draw_pair,
     end_names,
     highest_loss,
+    is_beyond_finite,
     mark_keys,
     pair_look,
 )
@@ -137,7 +138,7 @@ class PairwiseDisplay(PairTable):
 
 
 def _crossing_text(pair: PairwiseCurve, parameter: float) -> str:
-    return f"> {pair.parameters[-2]:g}" if np.isinf(parameter) else f"= {parameter:.3g}"
+    return f"> {pair.parameters[-2]:g}" if is_beyond_finite(pair, parameter) else f"= {parameter:.3g}"
 
 
 def _name_with_crossings(name: str, pair: PairwiseCurve) -> str:

@@ -10,7 +10,7 @@ from choral._typing import FloatArray
 from choral.curves import LossCurve, PairwiseCurve
 from choral.displays import _style as style
 from choral.displays._curves import SIZE, ParameterAxis, label_axes, write_names
-from choral.displays._pairs import CROSSING, PairTable
+from choral.displays._pairs import CROSSING, PairTable, is_beyond_finite
 from choral.displays._text import Keys, shorten, to_one_line, write_keys
 from choral.measures.families import get_family
 
@@ -204,7 +204,8 @@ def _crossing_places(axis: "PositionAxis", pair: PairwiseCurve) -> list[float]:
     """Where on the axis the better model changes; between the largest alpha and infinity, in the middle of the gap."""
     crossings, n_labels = pair.crossings(), pair.curve_a.n_labels
     gap = axis.position(pair.parameters[-2:], n_labels).mean()
-    return np.where(np.isinf(crossings), gap, axis.position(crossings, n_labels)).tolist()
+    beyond = [is_beyond_finite(pair, crossing) for crossing in crossings]
+    return np.where(beyond, gap, axis.position(crossings, n_labels)).tolist()
 
 
 def _mark_crossings(ax: "Axes", axis: "PositionAxis", pairs: tuple[PairwiseCurve, ...]) -> list["Line2D"]:

@@ -5,7 +5,7 @@ million labels and twenty mistakes at most, twenty columns are enough. With K la
 
 * the worth of a binomial measure is :math:`\binom{K-e}{k} / \binom{K}{k}`, a product of e factors
   (K-k-i)/(K-i), or just as well of k factors (K-e-i)/(K-i). Binomial coefficients would overflow; log-gamma
-  loses nine digits at K = 10^6; sums of logarithms lose the last digits of tiny worths. Products of few
+  keeps about nine digits at K = 10^6; sums of logarithms lose the last digits of tiny worths. Products of few
   factors lose nothing: we take the k factors where k is small, else the e factors;
 * OWA weights are the steps between neighbouring worths; written as a worth times a fraction, not as a
   difference, they do not cancel;

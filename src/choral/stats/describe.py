@@ -1,4 +1,4 @@
-"""Numbers about a data set: the paper's Table 1, the imbalance of its labels, and how they depend on each other."""
+"""Numbers about a data set: its size, the imbalance of its labels, and how they depend on each other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ from choral.stats.pair_dependence import cramers_v, mutual_information
 if TYPE_CHECKING:
     from choral.datasets import Dataset
 
-# The columns of a table with a row for each data set; the first six are those of the paper's Table 1.
+# The columns of a table with a row for each data set. The first six are the five of the paper's Table 1, and the number
+# of features, which it does not have.
 NUMBERS = (
     "n_instances",
     "n_features",

@@ -1,7 +1,7 @@
 // Pairs of models: what one data set says about two of them, whichever of the two comes first.
 
 import { interpolate, parameterAxis } from "./axis.js";
-import { CONSTANTS, CONTENTS, MODELS, eachFamily } from "./contents.js";
+import { CONSTANTS, CONTENTS, MODELS, eachFamily, isInfinity } from "./contents.js";
 import { lineStyle } from "./lines.js";
 
 /** Names of the models that are in any pair. */
@@ -41,8 +41,14 @@ export const isSignificant = (p) => p !== null && p < CONSTANTS.significance_lev
 /** Lines of pairs differ by data set. */
 export const datasetStyle = (dataset) => lineStyle(CONTENTS.datasets.indexOf(dataset));
 
-/** What values along the parameters are at the crossings. */
+/** What values along the parameters are at the crossings; between the last finite alpha and infinity, by 1 / alpha. */
 export const valuesAtCrossings = (pair, familyName, values) => {
-  const axis = parameterAxis(familyName, pair.family.parameters);
-  return pair.crossings.map((crossing) => interpolate(axis.positions, values, axis.at(crossing)));
+  const { parameters } = pair.family;
+  const axis = parameterAxis(familyName, parameters);
+  const isBeyondFinite = (crossing) => isInfinity(parameters.at(-1)) && crossing > parameters.at(-2);
+  return pair.crossings.map((crossing) =>
+    isBeyondFinite(crossing)
+      ? interpolate([0, 1], values.slice(-2), 1 - parameters.at(-2) / crossing)
+      : interpolate(axis.positions, values, axis.at(crossing)),
+  );
 };
