@@ -208,7 +208,7 @@ def _prepare_axes(ax: "Axes", axis: PositionAxis, limit: float) -> None:
     style.tidy(ax)
     ax.set(xticks=[], yticks=[-limit, 0, limit], yticklabels=[])
     ax.tick_params(length=2)
-    look = {"fontsize": "x-small", "color": style.GREY, "ha": "left", "va": "top", "zorder": 3}
+    look: dict[str, Any] = {"fontsize": "x-small", "color": style.GREY, "ha": "left", "va": "top", "zorder": 3}
     ax.text(0.05, 0.99, f"\N{PLUS-MINUS SIGN}{limit:g}", transform=ax.transAxes, **look)
 
 
