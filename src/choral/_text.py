@@ -80,3 +80,14 @@ def first_line(error: BaseException) -> str:
     'EOFError'
     """
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    Examples
+    --------
+    >>> join_names(["birds"]), join_names(["birds", "scene", "yeast"])
+    ('birds', 'birds, scene and yeast')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

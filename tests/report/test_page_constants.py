@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 from choral._validation import ROUNDING
-from choral.displays import _curves, _style
+from choral.displays import _curves, _style, pair_grid
 from choral.measures.families import FAMILIES, LARGEST_ALPHA
 from choral.report import render_page
 from choral.report.constants import PLOTLY_DASHES, PLOTLY_MARKERS, page_constants
@@ -44,6 +44,7 @@ def test_the_page_has_the_constants_of_python():
     assert found["markers"] == [PLOTLY_MARKERS[marker] for marker in _style.MARKERS]
     assert found["dashes"] == [PLOTLY_DASHES[dash] for dash in _style.DASHES]
     assert found["rounding"] == ROUNDING
+    assert found["round_numbers"] == list(pair_grid.ROUND_NUMBERS)
     assert (found["missing"], found["minus"]) == (MISSING, MINUS)
     assert number(-0.5) == MINUS + "0.5" + "0" * (found["decimals"] - 1)
     assert list(found["families"]) == list(FAMILIES)

@@ -138,6 +138,7 @@ def make_contents(skills=STUDY, label_counts=(("emotions", 6), ("yeast", 14)), *
             "n_rows": 300,
             "n_labels": n_labels,
             "labels": [f"label {i}" for i in range(n_labels)],
+            "same_as_baseline": [],
             "families": {family: family_contents(rng, skills, n_labels, family, baseline) for family in families},
         }
         for name, n_labels in label_counts
@@ -374,11 +375,15 @@ def test_mean_ranks_over_data_sets(open_study, study):
     assert (shade["y0"], shade["y1"]) == pytest.approx((expected[0][1], expected[0][1] + 1.4))
 
 
-def show_pair(browser, *, first=0, second=1, view=1, dataset=0):
+LOSSES, DIFFERENCE = "Losses against each other", "Difference along the axis"
+
+
+def show_pair(browser, *, first=0, second=1, view=LOSSES, dataset=0):
     browser.choose("#pairs label:nth-child(1) select", first)
     browser.choose("#pairs label:nth-child(2) select", second)
-    browser.click(f"#pairs .controls fieldset:nth-of-type(1) label:nth-child({view}) input")
-    browser.choose("#pairs label:last-child select", dataset)
+    place = browser.texts("#pairs .controls fieldset:nth-of-type(1) label").index(view) + 1
+    browser.click(f"#pairs .controls fieldset:nth-of-type(1) label:nth-child({place}) input")
+    browser.choose("#pairs .controls > label:last-child select", dataset)
 
 
 def test_a_pair_of_learners(open_study, study):
@@ -398,7 +403,7 @@ def test_a_pair_of_learners(open_study, study):
 def test_the_difference_of_a_pair_turned_around(open_study, study):
     pair = study["datasets"][1]["families"]["binomial"]["pairs"][1]
     assert (pair["first"], pair["second"]) == ("BR", "LP")
-    show_pair(open_study, first=2, second=0, view=2, dataset=2)
+    show_pair(open_study, first=2, second=0, view=DIFFERENCE, dataset=2)
     traces = {trace["part"]: trace for trace in open_study.traces("#pairs")}
     assert traces["line"]["y"] == pytest.approx(np.negative(pair["difference"]), abs=1e-12)
     lower, upper = np.negative(pair["upper"]), np.negative(pair["lower"])
@@ -428,18 +433,117 @@ def test_a_crossing_before_infinity(browser, page_of):
     crossing = {trace["part"]: trace for trace in browser.traces("#pairs")}["crossing"]
     assert (crossing["x"], crossing["y"]) == (pytest.approx([0.4]), pytest.approx([0.4]))  # halfway, on the diagonal
     assert browser.cells("#pairs table")[0][3] == "4"
-    show_pair(browser, view=2)
+    show_pair(browser, view=DIFFERENCE)
     traces = {trace["part"]: trace for trace in browser.traces("#pairs")}
     assert traces["line"]["x"][2] is None  # no line leads to infinity
     last, infinity = traces["line"]["x"][1], traces["line"]["x"][3]
     assert traces["crossing"]["x"] == pytest.approx([(last + infinity) / 2])
 
 
+def chosen_pair(browser):
+    code = "return [...document.querySelectorAll('#pairs select')].slice(0, 2).map(s => s.selectedOptions[0].text)"
+    return browser.script(code)
+
+
 def test_a_pair_of_one_and_the_same_is_not_possible(open_study):
     show_pair(open_study)
     open_study.choose("#pairs label:nth-child(1) select", 1)  # CC, which was second
-    chosen = "return [...document.querySelectorAll('#pairs select')].slice(0, 2).map(s => s.selectedOptions[0].text)"
-    assert open_study.script(chosen) == ["CC", "BR"]
+    assert chosen_pair(open_study) == ["CC", "BR"]
+
+
+def test_differences_on_all_data_sets_have_bands(open_study, study):
+    show_pair(open_study, view=DIFFERENCE)
+    pairs = [dataset["families"]["binomial"]["pairs"][0] for dataset in study["datasets"]]
+    lines = [trace for trace in open_study.traces("#pairs") if trace["part"] == "line"]
+    for trace, dataset, pair in zip(lines, study["datasets"], pairs, strict=True):
+        assert trace["x"] == pytest.approx(dataset["families"]["binomial"]["x"])
+        assert trace["y"] == pytest.approx(pair["difference"], abs=1e-12)
+    bands = [trace for trace in open_study.traces("#pairs") if trace["part"] == "band"]
+    for trace, pair in zip(bands, pairs, strict=True):
+        assert trace["y"][: len(pair["upper"])] == pytest.approx(pair["upper"], abs=6e-5)
+
+
+def step(browser, title):
+    browser.click(f"#pairs .stepper button:nth-of-type({1 if title == 'Previous pair' else 2})")
+    return chosen_pair(browser), browser.find("#pairs .stepper output").get_attribute("textContent")
+
+
+def test_steps_from_pair_to_pair(open_study):
+    show_pair(open_study, first=1, second=0)
+    assert open_study.texts("#pairs .stepper button") == ["Previous pair", "Next pair"]
+    assert step(open_study, "Next pair") == (["BR", "LP"], "2 of 3: BR against LP")
+    assert step(open_study, "Next pair") == (["CC", "LP"], "3 of 3: CC against LP")
+    assert step(open_study, "Next pair") == (["BR", "CC"], "1 of 3: BR against CC")
+    assert step(open_study, "Previous pair") == (["CC", "LP"], "3 of 3: CC against LP")
+    assert {trace["name"] for trace in open_study.traces("#pairs")} == {"emotions", "yeast"}
+    assert open_study.find("#pairs .chart").get_attribute("aria-label").startswith("CC against LP")
+
+
+def checked_pair(browser):
+    return browser.script("return document.querySelector('.overview label:has(:checked) .name').textContent")
+
+
+def test_the_overview_shows_all_pairs_and_chooses_one(open_study, study):
+    from selenium.webdriver.common.keys import Keys
+
+    show_pair(open_study)
+    names = [f"{second} {MINUS} {first}" for first, second in itertools.combinations(["BR", "CC", "LP"], 2)]
+    assert open_study.texts(".overview .name") == names
+    assert checked_pair(open_study) == names[0]
+    open_study.click(".overview label:nth-child(3)")
+    assert chosen_pair(open_study) == ["CC", "LP"]
+    open_study.find(".overview label:nth-child(3) input").send_keys(Keys.ARROW_LEFT)
+    assert chosen_pair(open_study) == ["BR", "LP"]
+    assert checked_pair(open_study) == names[1]
+    open_study.choose("#pairs label:nth-child(2) select", 1)  # CC
+    assert checked_pair(open_study) == names[0]
+
+
+def test_a_picture_of_the_overview_has_its_scale(open_study, study):
+    for family, title in enumerate(study["families"], start=1):
+        open_study.click(f"#pairs .controls fieldset:nth-of-type(2) label:nth-child({family}) input")
+        for index, scale in enumerate(open_study.texts(".overview svg + span")):
+            pairs = [dataset["families"][title]["pairs"][index] for dataset in study["datasets"]]
+            limit, largest = float(scale.removeprefix("±")), max(np.abs(pair["difference"]).max() for pair in pairs)
+            assert limit / 1.7 < largest <= limit
+            drawing = "[...document.querySelectorAll('.overview svg')[arguments[0]].children]"
+            zero, *paths = open_study.script(f"return {drawing}.map(path => path.getAttribute('d'))", index)
+            assert zero == "M0 30H100"
+            for path, pair in zip(paths, pairs, strict=True):
+                points = np.array([point.split() for point in path[1:].split("L")], dtype=float)
+                assert 30 - points[:, 1] == pytest.approx(30 * np.array(pair["difference"]) / limit, abs=0.06)
+    open_study.click("#pairs .controls fieldset:nth-of-type(2) label:nth-child(1) input")
+
+
+@pytest.fixture(scope="session")
+def same(study):
+    """CC predicts the same as the baseline on the second data set."""
+    first, second = study["datasets"]
+    return study | {"datasets": [first, second | {"same_as_baseline": ["CC"]}]}
+
+
+def test_a_learner_that_predicts_the_same_as_the_baseline_is_named_so(browser, same, page_of):
+    browser.visit(page_of(same))
+    sentence = "On yeast, CC predicts the same as the baseline (Default)."
+    show_curves(browser)
+    assert browser.texts("#curves .legend label")[1] == "CC"
+    assert sentence not in browser.find("#curves .panel").text
+    show_curves(browser, dataset=1)
+    assert browser.texts("#curves .legend label")[1] == "CC (same as baseline)"
+    assert sentence in browser.find("#curves .panel").text
+    browser.click("#curves .legend label:nth-child(2) input")
+    assert sentence not in browser.find("#curves .panel").text  # hidden
+    assert sentence in browser.find("#ranks .panel").text
+    for second, is_said in ((1, True), (2, False)):
+        show_pair(browser, second=second)
+        assert (sentence in browser.find("#pairs .panel").text) == is_said
+    assert sentence in browser.find("#summary").find_element("xpath", "../following-sibling::p").text
+    browser.choose("#tables .table-head select", 1)
+    assert browser.find("#losses .note").text == sentence
+    for title, name in (("all losses", "losses.csv"), ("slopes", "slopes.csv")):
+        _, *rows = download(browser, title, name)
+        assert {(row[0], row[2]) for row in rows if row[-1]} == {("yeast", "CC")}
+        assert {row[-1] for row in rows} == {"", "Default"}
 
 
 def test_tables_sort_by_keyboard(open_study):
@@ -470,18 +574,18 @@ def download(browser, title, name):
 def test_downloads_hold_every_digit(open_study, study):
     parts = [(d["name"], name, part) for d in study["datasets"] for name, part in d["families"].items()]
     header, *rows = download(open_study, "all losses", "losses.csv")
-    assert header == ["dataset", "family", "learner", "parameter", "loss", "lower", "upper"]
+    assert header == ["dataset", "family", "learner", "parameter", "loss", "lower", "upper", "same_as"]
     expected = [
         [dataset, family, learner, str(parameter), *figures]
         for dataset, family, part in parts
         for learner, curve in part["curves"].items()
         for parameter, *figures in zip(part["parameters"], curve["losses"], curve["lower"], curve["upper"], strict=True)
     ]
-    assert [[*row[:3], float(row[3]), *map(float, row[4:])] for row in rows] == [
+    assert [[*row[:3], float(row[3]), *map(float, row[4:7])] for row in rows] == [
         [*row[:3], float(row[3]), *row[4:]] for row in expected
     ]
     header, *rows = download(open_study, "slopes", "slopes.csv")
-    assert header == ["dataset", "family", "learner", "slope", "area"]
+    assert header == ["dataset", "family", "learner", "slope", "area", "same_as"]
     assert [[*row[:3], float(row[3]), float(row[4])] for row in rows] == [
         [dataset, family, learner, curve["slope"], curve["area"]]
         for dataset, family, part in parts
@@ -544,7 +648,9 @@ def test_hostile_names_show_as_text(browser, hostile, page_of):
     for index, trace in enumerate(browser.traces("#curves")):
         if trace["part"] == "line":
             assert hover_lines(browser, "#curves", index, 0)[0] == shown(trace["name"])
+    show_pair(browser)
     assert browser.texts("#pairs .chart .xtitle") == [f"loss of {HOSTILE[0]}"]
+    assert browser.texts("#pairs .overview .name")[0] == f"{shown(HOSTILE[1])} {MINUS} {shown(HOSTILE[0])}"
     assert browser.find("#plan").get_attribute("textContent") == hostile["plan"]
 
 

@@ -27,7 +27,7 @@ MIN_WIDTH = 3.3  # of a figure: a column of text
 MARGIN = 0.6  # for names and ticks, on two sides
 FULL_PANEL = 1.4  # inches: on squares of this size, lines are as thick as in a `PairwiseDisplay`
 SCALES = (0.6, 1.0)  # least and largest thickness of lines, of that
-LIMITS = (1, 1.5, 2, 3, 5, 7)  # times a power of ten: how far from 0 a square reaches
+ROUND_NUMBERS = (1, 1.5, 2, 3, 5, 7)  # times a power of ten: how far from 0 a square reaches
 HEADROOM = 1.12  # beyond the limit of a square
 LOOK = {**LEGEND_LOOK, "frameon": False, "title_fontsize": style.SMALL, "alignment": "left"}  # of the legend
 MAX_COLUMNS = 6  # of the legend
@@ -208,7 +208,7 @@ def _prepare_axes(ax: "Axes", axis: PositionAxis, limit: float) -> None:
     style.tidy(ax)
     ax.set(xticks=[], yticks=[-limit, 0, limit], yticklabels=[])
     ax.tick_params(length=2)
-    look = {"fontsize": "x-small", "color": style.GREY, "ha": "left", "va": "top", "zorder": 3}
+    look: dict[str, Any] = {"fontsize": "x-small", "color": style.GREY, "ha": "left", "va": "top", "zorder": 3}
     ax.text(0.05, 0.99, f"\N{PLUS-MINUS SIGN}{limit:g}", transform=ax.transAxes, **look)
 
 
@@ -233,7 +233,7 @@ def _round_limit(size: float) -> float:
     if size <= ROUNDING:  # models that are equal
         return 1.0
     power = int(np.floor(np.log10(size)))
-    limits = [float(f"{digit}e{exponent}") for exponent in (power, power + 1) for digit in LIMITS]
+    limits = [float(f"{digit}e{exponent}") for exponent in (power, power + 1) for digit in ROUND_NUMBERS]
     return next(limit for limit in limits if size <= limit * (1 + ROUNDING))
 
 

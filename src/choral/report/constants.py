@@ -7,6 +7,7 @@ import numpy as np
 from choral._validation import ROUNDING
 from choral.displays._curves import INFINITY_GAP, MARGIN, MAX_MARKERS, NAMES
 from choral.displays._style import COLOURS, DASHES, GREY, MARKERS
+from choral.displays.pair_grid import ROUND_NUMBERS
 from choral.evaluation import plain_numbers
 from choral.measures.families import FAMILIES, LARGEST_ALPHA
 from choral.report.markup import DECIMALS, MINUS, MISSING
@@ -50,6 +51,7 @@ def page_constants(word: str) -> dict[str, Any]:
         "markers": [PLOTLY_MARKERS[marker] for marker in MARKERS],
         "dashes": [PLOTLY_DASHES[dash] for dash in DASHES],
         "rounding": ROUNDING,  # losses nearer than this are equal
+        "round_numbers": list(ROUND_NUMBERS),  # times a power of ten: how far a small picture of differences reaches
         "significance_level": SIGNIFICANCE_LEVEL,
         "decimals": DECIMALS,
         "missing": MISSING,

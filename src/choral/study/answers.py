@@ -5,9 +5,10 @@ from itertools import groupby
 
 import numpy as np
 
+from choral._text import join_names
 from choral._validation import ROUNDING
 from choral.stats import RankComparison, rank_losses
-from choral.study.comparisons import PLACES, place_in_words
+from choral.study.comparisons import PLACES, place_in_words, same_as_baseline_in_words
 from choral.study.results import Results
 from choral.study.tables import winners_along
 
@@ -46,7 +47,7 @@ def _headline(results: Results, family: str, judged: list[str]) -> str:
     words = {"Hamming": "Hamming loss", "middle": "halfway"}
     words["subset 0/1"] = "subset 0/1 loss" if family == "binomial" else "alpha = 1000"
     best = {
-        place: _join_names(_shorten(_best_on_average(results, family, place, judged)))
+        place: join_names(_shorten(_best_on_average(results, family, place, judged)))
         for place in results.places(family)
     }
     parts = []
@@ -89,16 +90,16 @@ def _at_place(results: Results, family: str, place: str, judged: list[str]) -> s
     best = _best_on_average(results, family, place, judged)
     if comparison is not None:
         wins = _wins(results, family, x, results.complete_datasets)
-        counts = _join_names([str(wins[name]) for name in best])
+        counts = join_names([str(wins[name]) for name in best])
         rank = f"mean rank {comparison.mean_ranks.min():.2f} over {comparison.n_datasets} data sets, best on {counts}"
         surely = _by_ranks(comparison, best[0]) if len(best) == 1 else ""
-        return f"By {loss}, {_join_names(best)} {_are(best)} best on average ({rank}){surely}."
+        return f"By {loss}, {join_names(best)} {_are(best)} best on average ({rank}){surely}."
     if len(judged) == 1:
         value = results.loss_at(judged[0], best[0], family, x)
         surely = _by_folds(results, judged[0], family, x, best[0]) if len(best) == 1 else ""
-        return f"By {loss}, {_join_names(best)} {_are(best)} best on {judged[0]} ({value:.4f}){surely}."
+        return f"By {loss}, {join_names(best)} {_are(best)} best on {judged[0]} ({value:.4f}){surely}."
     count = _wins(results, family, x, judged)[best[0]]
-    return f"By {loss}, {_join_names(best)} {_are(best)} best on {count} of {len(judged)} data sets."
+    return f"By {loss}, {join_names(best)} {_are(best)} best on {count} of {len(judged)} data sets."
 
 
 def _by_ranks(comparison: RankComparison, best: str) -> str:
@@ -133,7 +134,7 @@ def _verdict(test: str, near: list[str], n_learners: int) -> str:
         return f"; by {test} better than each of the others"
     if len(near) == n_learners - 1:
         return f"; by {test} none of the others is worse for certain"
-    return f"; by {test} {_join_names(near)} may be as good, the others are worse"
+    return f"; by {test} {join_names(near)} may be as good, the others are worse"
 
 
 def _not_shown(results: Results, family: str) -> list[str]:
@@ -148,7 +149,7 @@ def _not_shown(results: Results, family: str) -> list[str]:
         return []
     if len(doubtful) == len(PLACES):
         return ["That may be chance: Friedman's test does not show that learners differ, at either end or halfway."]
-    return [f"By {_join_names(doubtful)} that may be chance: Friedman's test does not show that learners differ."]
+    return [f"By {join_names(doubtful)} that may be chance: Friedman's test does not show that learners differ."]
 
 
 def _changes(results: Results, family: str, judged: list[str]) -> str:
@@ -165,7 +166,7 @@ def _changes(results: Results, family: str, judged: list[str]) -> str:
         return f"Which learner is best depends on the loss: the winner changes {way}."
     return (
         f"Which learner is best depends on the loss on {len(changing)} of {len(judged)} data sets "
-        f"({_join_names(changing)}): there the winner changes {way}."
+        f"({join_names(changing)}): there the winner changes {way}."
     )
 
 
@@ -183,8 +184,8 @@ def _flattest(results: Results, family: str) -> list[str]:
     )
     least, most = ("it loses" if len(flattest) == 1 else "they lose"), ("loses" if len(steepest) == 1 else "lose")
     return [
-        f"The flattest curves are those of {_join_names(flattest)}: {least} least when labels have to be right "
-        f"together. {_join_names(steepest)} {most} most."
+        f"The flattest curves are those of {join_names(flattest)}: {least} least when labels have to be right "
+        f"together. {join_names(steepest)} {most} most."
     ]
 
 
@@ -204,21 +205,8 @@ def _baseline(results: Results, family: str) -> list[str]:
                 behind.append(f"{other} on {dataset}")
     if not behind:
         return [f"Every learner beats the baseline ({name}) at every parameter."]
-    behind_baseline = f"Not better than the baseline ({name}) at some parameter: {_join_names(_shorten(behind))}."
-    return [*same_as_baseline(results), behind_baseline]
-
-
-def same_as_baseline(results: Results) -> list[str]:
-    """A sentence for each learner that predicts the same as the baseline on some data sets."""
-    found = {
-        learner: [dataset for dataset in results.datasets if learner in results.same_as_baseline(dataset)]
-        for learner in results.competitors
-    }
-    return [
-        f"{learner} predicts the same as the baseline ({results.baseline}) on {_join_names(datasets)}."
-        for learner, datasets in found.items()
-        if datasets
-    ]
+    behind_baseline = f"Not better than the baseline ({name}) at some parameter: {join_names(_shorten(behind))}."
+    return [*same_as_baseline_in_words(results), behind_baseline]
 
 
 def _left_out(results: Results) -> list[str]:
@@ -229,7 +217,7 @@ def _left_out(results: Results) -> list[str]:
         for learner in results.learners
         if learner not in results.finished(dataset)
     ]
-    return [f"Left out, since not all of their cells are done: {_join_names(_shorten(missing))}."] if missing else []
+    return [f"Left out, since not all of their cells are done: {join_names(_shorten(missing))}."] if missing else []
 
 
 def _shorten(names: list[str]) -> list[str]:
@@ -238,7 +226,3 @@ def _shorten(names: list[str]) -> list[str]:
 
 def _are(names: list[str]) -> str:
     return "is" if len(names) == 1 else "are"
-
-
-def _join_names(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from choral._text import join_names
 from choral.curves import LossCurve, PairwiseCurve
 from choral.measures.families import Family, get_family
 from choral.profiles import row_losses
@@ -220,3 +221,16 @@ def place_in_words(family: str, place: str) -> str:
     if place == "middle":
         return f"the {family} loss halfway between the ends"
     return "subset 0/1 loss" if family == "binomial" else f"the polynomial loss at {get_family(family).symbol} = 1000"
+
+
+def same_as_baseline_in_words(results: Comparisons) -> list[str]:
+    """A sentence for each learner that predicts the same as the baseline on some data sets."""
+    found = {
+        learner: [dataset for dataset in results.datasets if learner in results.same_as_baseline(dataset)]
+        for learner in results.competitors
+    }
+    return [
+        f"{learner} predicts the same as the baseline ({results.baseline}) on {join_names(datasets)}."
+        for learner, datasets in found.items()
+        if datasets
+    ]

@@ -25,8 +25,7 @@ from choral.displays import (
 from choral.displays._text import shorten
 from choral.evaluation import Progress
 from choral.stats import describe
-from choral.study.answers import same_as_baseline
-from choral.study.comparisons import place_in_words
+from choral.study.comparisons import place_in_words, same_as_baseline_in_words
 from choral.study.results import Results
 
 if TYPE_CHECKING:
@@ -189,7 +188,7 @@ def _pair_drawings(results: Results) -> Iterator[Drawing]:
             yield Drawing("pairs", (*models, family), partial(_draw_pair, named))
             yield Drawing("ratios", (*models, family), partial(_draw_ratio, named))
         if pairs:
-            yield Drawing("pages", (family,), partial(_draw_page, pairs, " ".join(same_as_baseline(results))))
+            yield Drawing("pages", (family,), partial(_draw_page, pairs, " ".join(same_as_baseline_in_words(results))))
 
 
 def _dataset_name(results: Results, dataset: str, learners: tuple[str, str]) -> str:

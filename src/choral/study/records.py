@@ -211,8 +211,8 @@ class Records:
     def _predict_the_same(self, dataset: str, first: str, second: str) -> bool:
         # equal predictions have equal losses: that is quick to see, and few learners are left to compare row by row
         for family in self.families:
-            losses = [self.curve(dataset, learner, family).losses for learner in (first, second)]
-            if not np.allclose(*losses, rtol=0, atol=EQUAL_SCORES):
+            losses, others = (self.curve(dataset, learner, family).losses for learner in (first, second))
+            if not np.allclose(losses, others, rtol=0, atol=EQUAL_SCORES):
                 return False
         return all(
             np.allclose(self.cell_predictions(cell), self.cell_predictions(other), rtol=0, atol=EQUAL_SCORES)

@@ -1,19 +1,24 @@
 // All pairs of models as small pictures of their differences, to choose one from.
 
 import { shareOf } from "./axis.js";
-import { CONTENTS } from "./contents.js";
+import { CONSTANTS, CONTENTS } from "./contents.js";
 import { element } from "./elements.js";
 import { DASH_PICTURES, svgElement } from "./lines.js";
 import { datasetStyle, findPair } from "./pairs.js";
 import { visibleText } from "./texts.js";
 
 const [WIDTH, HEIGHT] = [100, 60]; // of a picture, in units of its own
-const LIMITS = [1, 1.5, 2, 3, 5, 7, 10];
+const WIDE = matchMedia("(min-width: 54rem)").matches; // on a phone the pictures would be a long way to scroll
+const NOTE =
+  "The same differences in small, to choose a pair from. Above the line the one named last is better. " +
+  "Each picture has a scale of its own: it reaches as far above and below 0 as the number in it says.";
 
 /** The least round number that is not below a size; 1 for 0. */
 const roundLimit = (size) => {
+  if (size <= CONSTANTS.rounding) return 1;
   const power = 10 ** Math.floor(Math.log10(size));
-  return size > 0 ? Number(((LIMITS.find((limit) => size <= limit * power) ?? 10) * power).toPrecision(2)) : 1;
+  const factor = CONSTANTS.round_numbers.find((each) => size <= each * power) ?? 10;
+  return Number((factor * power).toPrecision(2)); // without the rounding of the product
 };
 
 /** A line from point to point; numbers are cut to keep the document small. */
@@ -62,7 +67,7 @@ export const pairOverview = (names, onChoose) => {
       "label",
       {},
       inputs[i],
-      element("span", { className: "name" }, `${visibleText(second)} − ${visibleText(first)}`),
+      element("span", { className: "name" }, `${visibleText(second)} ${CONSTANTS.minus} ${visibleText(first)}`),
       pictures[i],
     ),
   );
@@ -74,15 +79,11 @@ export const pairOverview = (names, onChoose) => {
     pictures[i].replaceChildren(...content);
   };
   const whole = element(
-    "fieldset",
-    { className: "overview" },
-    element(
-      "legend",
-      {},
-      "All pairs: choose one. Above the line the one named last is better. Each picture has its own scale: ± is how far " +
-        "it reaches.",
-    ),
-    element("div", {}, ...labels),
+    "details",
+    { className: "overview", open: WIDE },
+    element("summary", {}, "All pairs"),
+    element("p", { className: "note" }, NOTE),
+    element("div", { role: "radiogroup", "aria-label": "All pairs" }, ...labels),
   );
   whole.hidden = couples.length < 2;
   let drawn = null;

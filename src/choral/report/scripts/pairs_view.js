@@ -20,12 +20,14 @@ const findPairs = (state) =>
     .map((dataset) => findPair(dataset, state.family, state.first, state.second))
     .filter(Boolean);
 
+const pairWords = ({ first, second }) => `${visibleText(first)} against ${visibleText(second)}`;
+
 const describeChart = (state) => {
   const pairs = findPairs(state);
   const view = pairs.length === 0 ? { traces: [], layout: { annotations: [] } } : state.view(state, pairs);
   return {
     ...view,
-    words: `${visibleText(state.first)} against ${visibleText(state.second)}; a table has the figures.`,
+    words: `${pairWords(state)}; a table has the figures.`,
   };
 };
 
@@ -47,8 +49,8 @@ const writePanel = (state, panel) => {
   const caption = `Loss of ${visibleText(state.second)} minus loss of ${visibleText(state.first)}`;
   const headings = [
     textHeading("Data set"),
-    numberHeading("At left end"),
-    numberHeading("At right end"),
+    numberHeading("Left end"),
+    numberHeading("Right end"),
     textHeading(`Cross at ${CONSTANTS.families[state.family].symbol}`),
     ...(isTested ? [textHeading(SIGNIFICANT)] : []),
   ];
@@ -91,7 +93,9 @@ const stepper = (count, onStep) => {
     button("Next pair", () => onStep(1)),
   );
   whole.hidden = count < 2;
-  return { whole, show: (index) => (place.textContent = `${index + 1} of ${count}`) };
+  const show = (index, words) =>
+    place.replaceChildren(`${index + 1} of ${count}`, element("span", { className: "visually-hidden" }, `: ${words}`));
+  return { whole, show };
 };
 
 export const pairsView = (place) => {
@@ -109,7 +113,7 @@ export const pairsView = (place) => {
     draw();
     writePanel(state, panel);
     selects.show();
-    steps.show(indexOfPair());
+    steps.show(indexOfPair(), pairWords(state));
     overview.show(state.family, indexOfPair());
   };
   const showPair = (index) => {
