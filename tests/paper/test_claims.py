@@ -145,7 +145,8 @@ def test_verdicts_differ_by_data_set_and_family():
 
 def test_a_learner_that_predicts_nothing_is_named():
     found = judge(HandMade({"llog-f": AS_IN_THE_PAPER}, silent=[("llog-f", "PCT")]))["R1a"]
-    assert found.figures == "llog-f +0.0400 (+0.0350 to +0.0450) [PCT predicts no label here], in both families"
+    assert found.sentence == "Holds: on llog-f, in both families. PCT predicts no label at all on llog-f."
+    assert found.figures == "llog-f +0.0400 (+0.0350 to +0.0450), in both families"
 
 
 def test_over_data_sets_hamming_follows_cardinality():
@@ -224,8 +225,8 @@ def test_the_published_curves_are_judged_whatever_the_study(results):
     assert verdicts["R1a"] == "cannot be told"  # llog-f was not published
     gaps = [ALIKE - row[4] for row in section.tables["published_claims"].rows if row[0] == "R5"]
     assert max(gaps) == pytest.approx(0.011, abs=5e-5)
-    (birds,) = (row for row in section.tables["published_claims"].rows if row[:3] == ("R7", "binomial", "birds"))
-    assert birds[-1].endswith("[PCT predicts no label here]")
+    (found,) = (found for found in section.findings if found.statement.startswith("R7."))
+    assert found.where.endswith("in both families. PCT predicts no label at all on birds")
 
 
 def test_sweeps_without_their_learners_cannot_be_told(results):

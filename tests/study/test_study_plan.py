@@ -92,7 +92,8 @@ def test_plans_of_the_paper_share_its_data_sets():
         assert [data.name for data in plan.datasets] == [data.name for data in paper.datasets]
         assert all(np.array_equal(a.folds, b.folds) for a, b in zip(plan.datasets, paper.datasets, strict=True))
     soft = read_paper_plan("soft")
-    assert [learner.name for learner in soft.learners] == [learner.name for learner in paper.learners]
+    of_paper = {learner.name: repr(learner.estimator) for learner in paper.learners}
+    assert all(of_paper[learner.name] == repr(learner.estimator) for learner in soft.learners)
     assert (soft.predictions, paper.baseline) == ("soft", "all irrelevant")
 
 
@@ -237,7 +238,7 @@ def test_even_alphas_are_evenly_spaced_in_their_logarithms(write, n_labels):
         ("paper", 9 * 10 * 10),
         ("published", 9 * 10 * 10),
         ("sweeps", 9 * 16 * 10),
-        ("soft", 9 * 10 * 10),
+        ("soft", 9 * 7 * 10),
         ("tailored", 9 * 14 * 10),
     ],
 )

@@ -51,6 +51,7 @@ ABOUT_PCT = (
     "PCT splits by entropy here, as in the published runs (the default of CLUS); the paper describes it by variance. "
     "The plan sweeps has both."
 )
+NOT_HERE = "its learners or data sets are not here"
 READING = (
     "The claims are in our own words. A number is positive where a claim is right; in brackets is its 95 % interval. "
     "Holds and does not hold mean p < 0.05, adjusted over the data sets by Holm's method."
@@ -100,9 +101,13 @@ def _finding(claim: Claim, cases: list[Judgement]) -> Finding:
         verdict,
         measured=claim.measured,
         figures=_by_family(cases, lambda group: ", ".join(case.text for case in group)),
-        where=_by_family(cases, partial(_where, verdict)) or "its learners or data sets are not here",
+        where=". ".join([_by_family(cases, partial(_where, verdict)) or NOT_HERE, *_remarks(cases)]),
         figure=claim.figure,
     )
+
+
+def _remarks(cases: list[Judgement]) -> list[str]:
+    return list(dict.fromkeys(case.remark for case in cases if case.remark))
 
 
 def _by_family(cases: list[Judgement], write: Callable[[list[Judgement]], str]) -> str:

@@ -37,6 +37,7 @@ class Judgement(NamedTuple):
     verdict: Verdict
     estimate: Estimate  # its p-value adjusted; nan where the verdict is a matter of counting
     text: str  # the figures in words
+    remark: str = ""  # what whoever reads the verdict should know
 
 
 Judge = Callable[[Evidence], list[Judgement]]
@@ -86,15 +87,15 @@ def on_datasets(
                 for dataset in chosen
             }
             cases += judge_estimates(family, estimates, layout)
-        return [case._replace(text=case.text + _silent(evidence, case.dataset, needs)) for case in cases]
+        return [case._replace(remark=_name_silent(evidence, case.dataset, needs)) for case in cases]
 
     return judge
 
 
-def _silent(evidence: Evidence, dataset: str, learners: Sequence[str]) -> str:
-    """A remark about learners that predict nothing on a data set: whoever is compared with them should know."""
+def _name_silent(evidence: Evidence, dataset: str, learners: Sequence[str]) -> str:
+    """A remark about learners that predict nothing on a data set: to be better than them is not much."""
     silent = [learner for learner in learners if evidence.predicts_nothing(dataset, learner)]
-    return f" [{' and '.join(silent)} predicts no label here]" if silent else ""
+    return "; ".join(f"{learner} predicts no label at all on {dataset}" for learner in silent)
 
 
 def judge_estimates(family: str, estimates: Mapping[str, Estimate], layout: str) -> list[Judgement]:
