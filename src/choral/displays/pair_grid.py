@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PAGE_WIDTH = 7.4  # inches: the width of all panels on a sheet of A4
 MAX_PANEL = 2.4
 MIN_WIDTH = 3.3  # of a figure: a column of text
-SCALE_HEIGHT = 0.13  # of the number above a square
+SCALE_HEIGHT = 0.09  # of the number above a square
 MARGIN = 0.6  # for names and ticks, on two sides
 FULL_PANEL = 1.4  # inches: on squares of this size, lines are as thick as in a `PairwiseDisplay`
 SCALES = (0.6, 1.0)  # least and largest thickness of lines, of that

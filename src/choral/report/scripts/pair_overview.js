@@ -18,7 +18,7 @@ const NOTE =
 const roundLimit = (size) => {
   if (size <= CONSTANTS.rounding) return 1;
   const power = 10 ** Math.floor(Math.log10(size));
-  const factor = CONSTANTS.round_numbers.find((each) => size <= each * power) ?? 10;
+  const factor = CONSTANTS.round_numbers.find((each) => size <= each * power + CONSTANTS.rounding) ?? 10;
   return Number((factor * power).toPrecision(2)); // without the rounding of the product
 };
 
