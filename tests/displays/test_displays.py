@@ -769,9 +769,18 @@ def test_each_square_of_a_page_says_its_scale(plt):
     display = PairGridDisplay({("A", "B"): {"x": near}, ("A", "C"): {"x": far}}).plot()
     for models, limit in {("A", "B"): 0.03, ("A", "C"): 0.5}.items():
         ax = display.axes_[models]
-        assert [text.get_text() for text in ax.texts] == [f"\N{PLUS-MINUS SIGN}{limit}"]
+        assert ax.get_title("left") == f"\N{PLUS-MINUS SIGN}{limit}"
         assert ax.get_yticks().tolist() == [-limit, 0, limit]
         assert ax.get_ylim()[0] < -limit < limit < ax.get_ylim()[1]
+
+
+def test_a_line_far_beyond_the_others_leaves_its_square(plt):
+    sets = {f"set {number}": pair([0.2, 0.5], [0.2, 0.5 + number / 100]) for number in range(1, 4)}
+    far = {"far": pair([0.2, 0.5], [0.2, 0.9])}
+    display = PairGridDisplay({("A", "B"): {**sets, **far}, ("A", "C"): far}).plot()
+    written = [ax.get_title("left") for ax in display.axes_.values()]
+    assert written == ["\N{PLUS-MINUS SIGN}0.03, 1 beyond", "\N{PLUS-MINUS SIGN}0.5"]
+    assert "1 beyond: one line leaves the square." in display.legend_.get_title().get_text()
 
 
 def test_infinity_stands_apart_on_a_page(plt):

@@ -45,6 +45,7 @@ def test_the_page_has_the_constants_of_python():
     assert found["dashes"] == [PLOTLY_DASHES[dash] for dash in _style.DASHES]
     assert found["rounding"] == ROUNDING
     assert found["round_numbers"] == list(pair_grid.ROUND_NUMBERS)
+    assert (found["far"], found["min_lines"]) == (pair_grid.FAR, pair_grid.MIN_LINES)
     assert (found["missing"], found["minus"]) == (MISSING, MINUS)
     assert number(-0.5) == MINUS + "0.5" + "0" * (found["decimals"] - 1)
     assert list(found["families"]) == list(FAMILIES)

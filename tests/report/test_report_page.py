@@ -515,6 +515,20 @@ def test_a_picture_of_the_overview_has_its_scale(open_study, study):
     open_study.click("#pairs .controls fieldset:nth-of-type(2) label:nth-child(1) input")
 
 
+def test_a_line_far_beyond_the_others_leaves_its_picture(browser, study, page_of):
+    """The difference of the fourth data set is more than 2.5 times as large as that of the others."""
+    sets = []
+    for number, size in enumerate((0.01, 0.02, 0.03, 0.4)):
+        part = dict(study["datasets"][0]["families"]["binomial"])
+        losses = part["curves"]["BR"]["losses"]
+        moved = part["curves"]["CC"] | {"losses": [loss + size for loss in losses]}
+        part |= {"curves": part["curves"] | {"CC": moved}, "pairs": part["pairs"][:1]}
+        sets.append(study["datasets"][0] | {"name": f"set {number}", "families": {"binomial": part}})
+    browser.open(page_of(study | {"datasets": sets, "families": ["binomial"], "across": None, "learners": list(STUDY)}))
+    assert browser.script("return document.querySelector('.overview').hidden")  # a single pair: nothing to choose
+    assert browser.texts(".overview svg + span") == ["±0.03, 1 beyond"]
+
+
 @pytest.fixture(scope="session")
 def same(study):
     """CC predicts the same as the baseline on the second data set."""

@@ -1,6 +1,6 @@
 """All pairs of models on one page: a small plot of the difference of losses for each pair."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 PAGE_WIDTH = 7.4  # inches: the width of all panels on a sheet of A4
 MAX_PANEL = 2.4
 MIN_WIDTH = 3.3  # of a figure: a column of text
+SCALE_HEIGHT = 0.09  # of the number above a square
 MARGIN = 0.6  # for names and ticks, on two sides
 FULL_PANEL = 1.4  # inches: on squares of this size, lines are as thick as in a `PairwiseDisplay`
 SCALES = (0.6, 1.0)  # least and largest thickness of lines, of that
 ROUND_NUMBERS = (1, 1.5, 2, 3, 5, 7)  # times a power of ten: how far from 0 a square reaches
+FAR = 2.5  # a line that reaches so many times as far as all others may leave its square ...
+MIN_LINES = 4  # ... of so many lines or more
 HEADROOM = 1.12  # beyond the limit of a square
 LOOK = {**LEGEND_LOOK, "frameon": False, "title_fontsize": style.SMALL, "alignment": "left"}  # of the legend
 MAX_COLUMNS = 6  # of the legend
@@ -41,7 +44,8 @@ class PairGridDisplay:
     A line is the loss of the model named beside the row minus the loss of the one named below the column, from Hamming
     at the left to subset 0/1 at the right; the x axis is that of `RatioDisplay`. Above 0 the model of the column is
     better. Some pairs lie much closer together than others, so each square has a scale of its own: its ticks are as far
-    above and below 0 as the number in its corner says.
+    above and below 0 as the number above it says. "1 beyond" says that one line leaves the square: it goes so much
+    further than all others that these would lie on 0.
 
     Parameters
     ----------
@@ -96,7 +100,7 @@ class PairGridDisplay:
         """Width and height of a new figure in inches: at most as wide as a sheet of A4."""
         columns, rows = self._models()
         panel = min(MAX_PANEL, PAGE_WIDTH / len(columns))
-        return max(panel * len(columns) + MARGIN, MIN_WIDTH), panel * len(rows) + MARGIN
+        return max(panel * len(columns) + MARGIN, MIN_WIDTH), (panel + SCALE_HEIGHT) * len(rows) + MARGIN
 
     def _models(self) -> tuple[list[str], list[str]]:
         """The models of the columns and those of the rows."""
@@ -128,10 +132,13 @@ class PairGridDisplay:
         self._scale = float(np.clip(panel / FULL_PANEL, *SCALES))
         axis = PositionAxis([pair.curve_a for pair in self._all_pairs()])
         self.axes_ = {}
+        self._n_beyond = 0
         for (first, second), by_data in self.pairs.items():
             ax = self.figure_.add_subplot(grid[rows.index(second), columns.index(first)])
             self.axes_[first, second] = ax
-            _prepare_axes(ax, axis, _round_limit(max(np.abs(pair.differences).max() for pair in by_data.values())))
+            limit, n_beyond = _find_limit([np.abs(pair.differences).max() for pair in by_data.values()])
+            self._n_beyond += n_beyond
+            _prepare_axes(ax, axis, limit, n_beyond)
             for name, pair in by_data.items():
                 _draw_difference(ax, axis, pair, self._look(name))
         self._name_models(columns, rows)
@@ -182,6 +189,7 @@ class PairGridDisplay:
         return (
             f"{pairs[0].curve_a.family} loss of the row\nminus that of the column,\n{way}.\n"
             "Above 0 the column is better.\n\N{PLUS-MINUS SIGN}: the scale of a square."
+            + ("\n1 beyond: one line leaves the square." if self._n_beyond else "")
             + "".join(f"\n{line}" for line in wrap(to_one_line(self.note), MAX_LINE_LENGTH))
         )
 
@@ -200,16 +208,16 @@ def _check_figure(figure: Any) -> "Figure":
     return figure
 
 
-def _prepare_axes(ax: "Axes", axis: PositionAxis, limit: float) -> None:
-    """Set up a square around the line at 0, with its scale in a corner."""
+def _prepare_axes(ax: "Axes", axis: PositionAxis, limit: float, n_beyond: int) -> None:
+    """Set up a square around the line at 0, with its scale above it."""
     pad = 0.04 * (axis.right - axis.low) or 0.5  # of a single parameter, into the middle
     ax.set(xlim=(axis.low - pad, axis.right + pad), ylim=(-HEADROOM * limit, HEADROOM * limit), box_aspect=1)
     ax.axhline(0, color=style.GREY, linewidth=0.6, zorder=1)
     style.tidy(ax)
     ax.set(xticks=[], yticks=[-limit, 0, limit], yticklabels=[])
     ax.tick_params(length=2)
-    look: dict[str, Any] = {"fontsize": "x-small", "color": style.GREY, "ha": "left", "va": "top", "zorder": 3}
-    ax.text(0.05, 0.99, f"\N{PLUS-MINUS SIGN}{limit:g}", transform=ax.transAxes, **look)
+    text = f"\N{PLUS-MINUS SIGN}{limit:g}" + (f", {n_beyond} beyond" if n_beyond else "")
+    ax.set_title(text, loc="left", fontsize="x-small", color=style.GREY, pad=1)
 
 
 def _draw_difference(ax: "Axes", axis: PositionAxis, pair: PairwiseCurve, look: dict[str, Any]) -> None:
@@ -218,6 +226,22 @@ def _draw_difference(ax: "Axes", axis: PositionAxis, pair: PairwiseCurve, look: 
     if np.isinf(pair.parameters[-1]):
         x, y = np.insert(x, -1, np.nan), np.insert(y, -1, np.nan)
     ax.plot(x, y, marker=".", markersize=4, markevery=isolated_points(x), **look)
+
+
+def _find_limit(sizes: Sequence[float]) -> tuple[float, int]:
+    """How far from 0 a square should reach for lines of these sizes, and how many lines go beyond that.
+
+    A single line far beyond all others would leave them no room.
+
+    Examples
+    --------
+    >>> _find_limit([0.01, 0.02, 0.03, 0.5]), _find_limit([0.01, 0.5])
+    ((0.03, 1), (0.5, 0))
+    """
+    *_, second, largest = 0.0, *sorted(sizes)
+    is_alone = len(sizes) >= MIN_LINES and largest > FAR * second > ROUNDING
+    limit = _round_limit(second if is_alone else largest)
+    return limit, int(largest > limit * (1 + ROUNDING))
 
 
 def _round_limit(size: float) -> float:

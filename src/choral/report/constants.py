@@ -7,7 +7,7 @@ import numpy as np
 from choral._validation import ROUNDING
 from choral.displays._curves import INFINITY_GAP, MARGIN, MAX_MARKERS, NAMES
 from choral.displays._style import COLOURS, DASHES, GREY, MARKERS
-from choral.displays.pair_grid import ROUND_NUMBERS
+from choral.displays.pair_grid import FAR, MIN_LINES, ROUND_NUMBERS
 from choral.evaluation import plain_numbers
 from choral.measures.families import FAMILIES, LARGEST_ALPHA
 from choral.report.markup import DECIMALS, MINUS, MISSING
@@ -52,6 +52,8 @@ def page_constants(word: str) -> dict[str, Any]:
         "dashes": [PLOTLY_DASHES[dash] for dash in DASHES],
         "rounding": ROUNDING,  # losses nearer than this are equal
         "round_numbers": list(ROUND_NUMBERS),  # times a power of ten: how far a small picture of differences reaches
+        "far": FAR,  # a line that reaches so many times as far as all others may leave its picture ...
+        "min_lines": MIN_LINES,  # ... of so many lines or more
         "significance_level": SIGNIFICANCE_LEVEL,
         "decimals": DECIMALS,
         "missing": MISSING,

@@ -11,14 +11,25 @@ const [WIDTH, HEIGHT] = [100, 60]; // of a picture, in units of its own
 const WIDE = matchMedia("(min-width: 54rem)").matches; // on a phone the pictures would be a long way to scroll
 const NOTE =
   "The same differences in small, to choose a pair from. Above the line the one named last is better. " +
-  "Each picture has a scale of its own: it reaches as far above and below 0 as the number in it says.";
+  "Each picture has a scale of its own: it reaches as far above and below 0 as the number in it says; " +
+  "“1 beyond” says that one line leaves it.";
 
 /** The least round number that is not below a size; 1 for 0. */
 const roundLimit = (size) => {
   if (size <= CONSTANTS.rounding) return 1;
   const power = 10 ** Math.floor(Math.log10(size));
-  const factor = CONSTANTS.round_numbers.find((each) => size <= each * power) ?? 10;
+  const factor = CONSTANTS.round_numbers.find((each) => size <= each * power + CONSTANTS.rounding) ?? 10;
   return Number((factor * power).toPrecision(2)); // without the rounding of the product
+};
+
+/** How far from 0 a picture should reach, and whether a single line that would leave the others no room goes beyond. */
+const findLimit = (pairs) => {
+  const sizes = pairs.map((pair) => Math.max(...pair.difference.map(Math.abs))).toSorted((a, b) => b - a);
+  const [largest, second] = sizes;
+  const isAlone =
+    sizes.length >= CONSTANTS.min_lines && largest > CONSTANTS.far * second && second > CONSTANTS.rounding;
+  const limit = roundLimit(isAlone ? second : largest);
+  return { limit, isBeyond: largest > limit + CONSTANTS.rounding };
 };
 
 /** A line from point to point; numbers are cut to keep the document small. */
@@ -50,6 +61,11 @@ const picture = (pairs, limit) => {
   return drawing;
 };
 
+const pictureWithScale = (pairs) => {
+  const { limit, isBeyond } = findLimit(pairs);
+  return [picture(pairs, limit), element("span", {}, `±${limit}${isBeyond ? ", 1 beyond" : ""}`)];
+};
+
 /** Each two of these names, in their order. */
 export const allPairs = (names) => names.flatMap((first, i) => names.slice(i + 1).map((second) => ({ first, second })));
 
@@ -74,9 +90,7 @@ export const pairOverview = (names, onChoose) => {
   const drawPicture = (family, i) => {
     const { first, second } = couples[i];
     const pairs = CONTENTS.datasets.map((dataset) => findPair(dataset, family, first, second)).filter(Boolean);
-    const limit = roundLimit(Math.max(0, ...pairs.flatMap((pair) => pair.difference.map(Math.abs))));
-    const content = pairs.length ? [picture(pairs, limit), element("span", {}, `±${limit}`)] : ["no data set"];
-    pictures[i].replaceChildren(...content);
+    pictures[i].replaceChildren(...(pairs.length ? pictureWithScale(pairs) : ["no data set"]));
   };
   const whole = element(
     "details",
