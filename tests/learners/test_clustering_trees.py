@@ -177,4 +177,17 @@ def test_a_tree_that_is_pruned_to_a_single_node_warns(share, words):
 def test_no_warning_where_there_is_nothing_to_split():
     X, Y = noise()
     PredictiveClusteringTree().fit(X, np.zeros_like(Y))  # a warning would be an error
-    PredictiveClusteringForest(3, confidence=1e-6, random_state=0).fit(X, Y)  # one of many trees may be a single node
+
+
+def test_a_forest_warns_once_where_all_its_trees_are_single_nodes():
+    X, Y = noise()
+    with pytest.warns(UserWarning, match="each tree of the forest is a single node: it predicts no label") as caught:
+        PredictiveClusteringForest(3, confidence=1e-6, random_state=0).fit(X, Y)
+    assert len(caught) == 1
+    PredictiveClusteringForest(3, random_state=0).fit(X, Y)  # not pruned: a warning would be an error
+
+
+def test_advice_to_prune_less_is_for_trees_that_were_pruned():
+    _, Y = noise()
+    with pytest.warns(UserWarning, match="whatever its features.$"):
+        PredictiveClusteringTree(confidence=None).fit(np.ones((80, 2)), Y)

@@ -135,3 +135,20 @@ def test_disjoint_sets_part_the_labels(k, sizes):
     first = RandomKLabelsets(k=k, disjoint=True, m=1, random_state=0).fit(X, Y).label_subsets_
     assert len(first) == 1
     np.testing.assert_array_equal(first[0], subsets[0])
+
+
+@pytest.mark.parametrize("m, n_sets", [(0.1, 1), (0.5, 3), (1.0, 6), (2.0, 12), (9.0, 15), (40, 40)])
+def test_the_number_of_sets_may_be_a_multiple_of_the_number_of_labels(m, n_sets):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 3)), rng.integers(2, size=(40, 6))
+    model = RandomKLabelsets(k=2, m=m, random_state=0).fit(X, Y)
+    assert len(model.label_subsets_) == n_sets  # of pairs there are 15
+    if m == 2.0:
+        unless_given = RandomKLabelsets(k=2, random_state=0).fit(X, Y)
+        assert [*map(tuple, unless_given.label_subsets_)] == [*map(tuple, model.label_subsets_)]
+
+
+@pytest.mark.parametrize("m", [0.0, -1.0, np.inf, np.nan])
+def test_a_multiple_must_be_positive(m):
+    with pytest.raises(ValueError, match="m must be positive and finite; got"):
+        RandomKLabelsets(k=2, m=m).fit(np.ones((4, 1)), np.eye(4, dtype=int))

@@ -56,8 +56,12 @@ def test_the_error_of_any_number_is_that_of_the_jackknife(results):
 
 
 def test_a_number_that_some_folds_do_not_define_has_no_interval(results):
-    found = OwnRuns(results).estimate("equal", lambda curves: np.nan)
-    assert np.isnan(found).all()
+    def undefined_without_the_third_fold(curves):
+        return np.where(np.arange(11) == 3, np.nan, curves["binomial"].end("A"))
+
+    found = OwnRuns(results).estimate("equal", undefined_without_the_third_fold)
+    assert found.value == pytest.approx(results.curve("equal", "A", "binomial").losses[-1])
+    assert np.isnan(found[1:]).all()
 
 
 def test_parts_of_a_curve(results):

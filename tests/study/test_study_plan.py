@@ -76,8 +76,8 @@ def test_a_plan_takes_what_it_does_not_say_from_its_base(write):
 @pytest.mark.parametrize(
     "base, message",
     [
-        ('"quik"', "base must be one of quick; got 'quik'; did you mean 'quick'?"),
-        ("3", "base must be one of quick; got 3"),
+        ('"quik"', "base must be one of quick; got 'quik'."),
+        ("3", "base must be one of quick; got 3."),
     ],
 )
 def test_a_base_that_there_is_not(write, base, message):
@@ -93,7 +93,9 @@ def test_plans_of_the_paper_share_its_data_sets():
         assert all(np.array_equal(a.folds, b.folds) for a, b in zip(plan.datasets, paper.datasets, strict=True))
     soft = read_paper_plan("soft")
     of_paper = {learner.name: repr(learner.estimator) for learner in paper.learners}
-    assert all(of_paper[learner.name] == repr(learner.estimator) for learner in soft.learners)
+    assert all(
+        of_paper[learner.name] == repr(learner.estimator) for learner in soft.learners if not learner.is_baseline
+    )
     assert (soft.predictions, paper.baseline) == ("soft", "all irrelevant")
 
 
@@ -237,7 +239,7 @@ def test_even_alphas_are_evenly_spaced_in_their_logarithms(write, n_labels):
         ("quick", 3 * 5 * 7),
         ("paper", 9 * 10 * 10),
         ("published", 9 * 10 * 10),
-        ("sweeps", 9 * 16 * 10),
+        ("sweeps", 9 * 14 * 10),
         ("soft", 9 * 7 * 10),
         ("tailored", 9 * 14 * 10),
     ],

@@ -11,7 +11,7 @@ from choral._typing import Features, LabelMatrix, RandomState
 from choral._validation import check_count
 from choral.decisions import LabelDistribution
 from choral.learners.base import MAX_SEED, MultiLabelClassifier
-from choral.learners.clustering_tree import PredictiveClusteringTree
+from choral.learners.clustering_tree import PredictiveClusteringTree, warn_single_node
 
 
 class PredictiveClusteringForest(MultiLabelClassifier):
@@ -80,6 +80,10 @@ class PredictiveClusteringForest(MultiLabelClassifier):
             for _ in range(self.n_estimators)
         )
         self.labelsets_ = np.unique(np.concatenate([tree.labelsets_ for tree in self.estimators_]), axis=0)
+        if all(len(tree.values_) == 1 for tree in self.estimators_) and len(self.labelsets_) > 1:
+            votes = [tree.values_[0] >= 0.5 if self.vote == "hard" else tree.values_[0] for tree in self.estimators_]
+            what = "each tree of the forest is a single node"
+            warn_single_node(what, np.mean(votes, axis=0), pruned=self.confidence is not None)
         return self
 
     def _new_tree(self, rng: np.random.RandomState) -> PredictiveClusteringTree:
@@ -109,4 +113,4 @@ class PredictiveClusteringForest(MultiLabelClassifier):
 
 
 def _fit_tree(tree: PredictiveClusteringTree, X: Any, Y: np.ndarray, rows: np.ndarray) -> PredictiveClusteringTree:
-    return tree.fit_quietly(X[rows], Y[rows])
+    return tree._fit_quietly(X[rows], Y[rows])

@@ -32,7 +32,7 @@ class PredictiveClusteringTree(MultiLabelClassifier):
     Warns
     -----
     UserWarning
-        Where training rows differ in their labels, but pruning leaves a single node: then all rows get the same labels,
+        Where training rows differ in their labels, but the tree is a single node: then all rows get the same labels,
         often none at all, which Hamming loss may well reward.
 
     Attributes
@@ -73,19 +73,15 @@ class PredictiveClusteringTree(MultiLabelClassifier):
 
     def fit(self, X: Features, Y: LabelMatrix) -> "PredictiveClusteringTree":
         """Grow the tree and prune it."""
-        self.fit_quietly(X, Y)
+        self._fit_quietly(X, Y)
         if len(self.values_) == 1 and len(self.labelsets_) > 1:
-            n_predicted = int((self.values_[0] >= 0.5).sum())
-            warnings.warn(
-                f"the clustering tree is a single node: it predicts {_some_labels(n_predicted)} for every row, "
-                f"whatever "
-                "its features. A larger confidence prunes less, None not at all.",
-                stacklevel=2,
+            warn_single_node(
+                "the clustering tree is a single node", self.values_[0], pruned=self.confidence is not None
             )
         return self
 
-    def fit_quietly(self, X: Features, Y: LabelMatrix) -> "PredictiveClusteringTree":
-        """Fit without a warning where the tree is a single node: one of many trees may be."""
+    def _fit_quietly(self, X: Features, Y: LabelMatrix) -> "PredictiveClusteringTree":
+        """Fit without a warning where the tree is a single node: in a forest, one of many trees may be."""
         check_confidence(self.confidence)
         if self.criterion not in ("entropy", "variance"):
             raise ValueError(f"criterion must be 'entropy' or 'variance'; got {self.criterion!r}.")
@@ -120,15 +116,12 @@ class PredictiveClusteringTree(MultiLabelClassifier):
         return LabelDistribution(self.labelsets_, self.weights_[self.tree_.apply(X)])
 
 
-def _some_labels(count: int) -> str:
-    """A number of labels in words.
-
-    Examples
-    --------
-    >>> _some_labels(0), _some_labels(1), _some_labels(4)
-    ('no label at all', 'the same label', 'the same 4 labels')
-    """
-    return "no label at all" if count == 0 else "the same label" if count == 1 else f"the same {count} labels"
+def warn_single_node(what: str, marginals: np.ndarray, *, pruned: bool) -> None:
+    """Tell whoever called what called this that all rows get the same labels."""
+    count = int((marginals >= 0.5).sum())
+    labels = "no label at all" if count == 0 else "the same label" if count == 1 else f"the same {count} labels"
+    advice = " A larger confidence prunes less, None not at all." if pruned else ""
+    warnings.warn(f"{what}: it predicts {labels} for every row, whatever its features.{advice}", stacklevel=3)
 
 
 def leaf_weights(leaves: np.ndarray, which: np.ndarray, shape: tuple[int, int]) -> Any:

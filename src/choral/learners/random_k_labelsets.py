@@ -1,6 +1,6 @@
 """RAkEL: label powersets on small random sets of labels, which vote."""
 
-from math import comb
+from math import comb, inf
 from typing import Any, Literal
 
 import numpy as np
@@ -24,9 +24,10 @@ class RandomKLabelsets(MetaClassifier):
         come, frames included.
     k : int
         Labels in a set; all labels where there are fewer.
-    m : int, optional
-        The number of sets. Unless given: twice the number of labels, or all sets of k labels if these are fewer; with
-        ``disjoint``, as many as it takes. No set is drawn twice unless m exceeds the number of sets there are.
+    m : int or float, optional
+        The number of sets; a float is a multiple of the number of labels, 2.0 by default, or all sets of k labels if
+        these are fewer. With ``disjoint``, as many as it takes unless given. No set is drawn twice unless m is a whole
+        number that exceeds the number of sets there are.
     disjoint : bool
         Whether to part the labels into sets (RAkELd) instead of drawing sets that may overlap (RAkELo).
     vote : {"majority", "any"}
@@ -56,7 +57,7 @@ class RandomKLabelsets(MetaClassifier):
         estimator: Any = None,
         *,
         k: int = 3,
-        m: int | None = None,
+        m: int | float | None = None,
         disjoint: bool = False,
         vote: Literal["majority", "any"] = "majority",
         n_jobs: int | None = None,
@@ -86,7 +87,7 @@ class RandomKLabelsets(MetaClassifier):
     def _draw_subsets(self, rng: np.random.RandomState) -> list[np.ndarray]:
         n_labels, k = self.n_labels_, min(check_count("k", self.k), self.n_labels_)
         if self.disjoint:
-            m = None if self.m is None else check_count("m", self.m)
+            m = None if self.m is None else self._n_subsets(k)
             shuffled = rng.permutation(n_labels)
             return [np.sort(shuffled[first : first + k]) for first in range(0, n_labels, k)][:m]
         m, n_subsets = self._n_subsets(k), comb(n_labels, k)
@@ -101,7 +102,12 @@ class RandomKLabelsets(MetaClassifier):
 
     def _n_subsets(self, k: int) -> int:
         """How many sets of k labels to draw."""
-        return min(2 * self.n_labels_, comb(self.n_labels_, k)) if self.m is None else check_count("m", self.m)
+        m = 2.0 if self.m is None else self.m
+        if not isinstance(m, float):
+            return check_count("m", m)
+        if not 0 < m < inf:
+            raise ValueError(f"m must be positive and finite; got {m}.")
+        return max(1, min(round(m * self.n_labels_), comb(self.n_labels_, k)))
 
     def _votes(self, X: Features) -> tuple[np.ndarray, np.ndarray]:
         """Votes for each label of each row, and how many are cast on each label."""

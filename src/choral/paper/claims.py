@@ -11,13 +11,14 @@ from functools import partial
 
 import numpy as np
 
+from choral._text import join_names
 from choral.paper.evidence import Estimate, Evidence, OwnRuns, PublishedCurves
 from choral.paper.judging import (
     ALIKE,
+    COMPETITIVE,
     HIGH,
     Judge,
     Judgement,
-    ahead_of_median,
     changes_slope,
     combine,
     crossing_beyond_middle,
@@ -28,6 +29,7 @@ from choral.paper.judging import (
     flattens,
     hamming_follows_cardinality,
     median_end_above_half,
+    near_median,
     nothing_is_hard_to_beat,
     on_datasets,
     range_gap,
@@ -44,17 +46,19 @@ from choral.study import Finding, Results, Section, Table
 from choral.study.sections import VERDICTS, Verdict
 
 RAKELS = {2: "RAkEL-2", 3: "RAkEL-3", 4: "RAkEL-4", 5: "RAkEL-5"}
-LEAF_SIZES = {2: "EPCT of 10", 10: "EPCT leaf 10", 50: "EPCT leaf 50"}
+TREE_LEAVES = {2: "PCT", 5: "PCT leaf 5", 20: "PCT leaf 20", 50: "PCT leaf 50"}
+FOREST_LEAVES = {2: "EPCT of 10", 10: "EPCT leaf 10", 50: "EPCT leaf 50"}
 FOREST_SIZES = {1: "EPCT of 1", 3: "EPCT of 3", 10: "EPCT of 10"}
-OF_SWEEPS = ("M2a", "M2b")  # judged where their learners are: in the plan `sweeps`
+OF_SWEEPS = ("M2a", "M2b", "M2c")  # judged where their learners are: in the plan `sweeps`
 ABOUT_PCT = (
     "PCT splits by entropy here, as in the published runs (the default of CLUS); the paper describes it by variance. "
     "The plan sweeps has both."
 )
 NOT_HERE = "its learners or data sets are not here"
 READING = (
-    "The claims are in our own words. A number is positive where a claim is right; in brackets is its 95 % interval. "
-    "Holds and does not hold mean p < 0.05, adjusted over the data sets by Holm's method."
+    "The claims are in our own words. Where a claim is a number, it is positive if the claim is right, with its 95 % "
+    "interval in brackets (none where the number is not defined without some fold, or in some sample); then holds and "
+    "does not hold mean p < 0.05, adjusted over the data sets by Holm's method. Other claims say how they are counted."
 )
 
 
@@ -71,7 +75,10 @@ class Claim:
 
 def claims_section(results: Results) -> Section:
     """The claims of the paper judged by a study, as a section of it."""
-    section = make_section("The claims of the paper, by this study", OwnRuns(results), "claims")
+    title = "The claims of the paper, by this study"
+    if results.predictions != "hard":
+        return Section(title, prose=("The claims are about labels; the predictions of this study are scores.",))
+    section = make_section(title, OwnRuns(results), "claims")
     return replace(section, prose=(*section.prose, ABOUT_PCT))
 
 
@@ -82,8 +89,7 @@ def published_claims_section(results: Results) -> Section:
 
 def make_section(title: str, evidence: Evidence, table: str, claims: Sequence[Claim] = ()) -> Section:
     """Some claims judged by some evidence, and all figures as a table; all claims that need no sweep unless given."""
-    chosen = claims or [claim for claim in CLAIMS if claim.key not in OF_SWEEPS]
-    judged = [(claim, claim.judge(evidence)) for claim in chosen]
+    judged = [(claim, claim.judge(evidence)) for claim in claims or STUDIED]
     columns = ("claim", "family", "dataset", "verdict", *Estimate._fields, "figures")
     rows = [
         (claim.key, case.family, case.dataset, case.verdict, *map(_or_none, case.estimate), case.text)
@@ -91,7 +97,18 @@ def make_section(title: str, evidence: Evidence, table: str, claims: Sequence[Cl
         for case in cases
     ]
     findings = tuple(_finding(claim, cases) for claim, cases in judged)
-    return Section(title, prose=(READING,), findings=findings, tables={table: Table(columns, tuple(rows))})
+    prose = (READING, *_silent_learners(evidence))
+    return Section(title, prose=prose, findings=findings, tables={table: Table(columns, tuple(rows))})
+
+
+def _silent_learners(evidence: Evidence) -> list[str]:
+    """A sentence for each learner that predicts no label on some data sets: it is in all comparisons there."""
+    found: dict[str, list[str]] = {}
+    for dataset in evidence.datasets:
+        for learner in evidence.learners(dataset):
+            if evidence.predicts_nothing(dataset, learner):
+                found.setdefault(learner, []).append(dataset)
+    return [f"{learner} predicts no label at all on {join_names(datasets)}." for learner, datasets in found.items()]
 
 
 def _finding(claim: Claim, cases: list[Judgement]) -> Finding:
@@ -172,8 +189,9 @@ CLAIMS = (
     Claim(
         "I2",
         "Predicting no label at all does well by Hamming loss and is hard to beat.",
-        "how many learners are better than it by Hamming loss, for certain or at all; does not hold where at least "
-        "half are for certain, holds where at least half are not at all",
+        "how many learners are better than it by Hamming loss, and how many worse, for certain (adjusted over the "
+        "learners); it does not hold where at least half are better, it holds where at least half are worse; learners "
+        "that predict no label themselves do not count",
         nothing_is_hard_to_beat,
         "curves/llog-f--binomial",
     ),
@@ -222,15 +240,22 @@ CLAIMS = (
     ),
     Claim(
         "M2a",
-        "The size of leaves controls how dependence-aware clustering trees are.",
-        "by how much the slope of the curve of EPCT falls each time the least number of rows in a leaf doubles (2 to "
-        "50); it holds where the change is for certain, up or down",
-        changes_slope(LEAF_SIZES),
+        "The size of leaves controls how dependence-aware PCT is.",
+        "by how much the slope of the curve falls each time the least number of rows in a leaf doubles (2 to 50); it "
+        "holds where the change is for certain, up or down",
+        changes_slope(TREE_LEAVES),
         "curves/yeast--binomial",
     ),
     Claim(
         "M2b",
-        "The size of the ensemble controls how dependence-aware clustering trees are.",
+        "The size of leaves controls how dependence-aware EPCT is.",
+        "the same for the leaves of its trees, which are not pruned",
+        changes_slope(FOREST_LEAVES),
+        "curves/yeast--binomial",
+    ),
+    Claim(
+        "M2c",
+        "The size of the ensemble controls how dependence-aware EPCT is.",
         "the same each time the number of trees doubles (1 to 10)",
         changes_slope(FOREST_SIZES),
         "curves/yeast--binomial",
@@ -238,8 +263,8 @@ CLAIMS = (
     Claim(
         "M3",
         "BR is competitive by measures that are not dependence-aware.",
-        "the median Hamming loss of the other learners minus that of BR",
-        on_datasets(ahead_of_median("BR"), "BR", families=("binomial",), layout="+.4f"),
+        f"the median Hamming loss of the other learners and {COMPETITIVE:.0%} of it, minus that of BR",
+        on_datasets(near_median("BR"), "BR", families=("binomial",), layout="+.4f"),
         "curves/yeast--binomial",
     ),
     Claim(
@@ -261,8 +286,8 @@ CLAIMS = (
     Claim(
         "R3",
         "Curves of learners intersect, in both families.",
-        "pairs of learners with opposite leads at the two ends; for certain where both leads are (adjusted over the "
-        "pairs)",
+        "pairs of learners with opposite leads at the two ends; for certain where both leads are (adjusted over all "
+        "pairs and data sets); it holds where there are such pairs",
         curves_cross,
         "pages/binomial",
     ),
@@ -289,11 +314,18 @@ CLAIMS = (
     ),
     Claim(
         "R6c",
-        "BR falls behind LP late.",
-        "where on the axis (0 to 1) BR falls behind for the last time, minus 1/2; data sets where it never does are "
-        "left out",
-        on_datasets(crossing_beyond_middle("BR", "LP"), "BR", "LP", layout="+.2f"),
-        "pairs/BR--LP--polynomial",
+        "BR falls behind LP late: on the axis of the parameter.",
+        "where on the axis (0 to 1) BR falls behind for the last time, minus 1/2; data sets where the curves do not "
+        "cross like that are left out",
+        on_datasets(crossing_beyond_middle("BR", "LP", along="axis"), "BR", "LP", layout="+.2f"),
+        "curves/yeast--binomial",
+    ),
+    Claim(
+        "R6d",
+        "BR falls behind LP late: on the way along the diagonal of a plot of the two.",
+        "where on the way from the losses at one end to those at the other (0 to 1) the diagonal is crossed, minus 1/2",
+        on_datasets(crossing_beyond_middle("BR", "LP", along="losses"), "BR", "LP", layout="+.2f"),
+        "pairs/BR--LP--binomial",
     ),
     Claim(
         "R7",
@@ -305,21 +337,21 @@ CLAIMS = (
     Claim(
         "R8",
         "In between, the lead of PCT over LP is larger than that of BR: PCT handles dependence better than BR.",
-        "mean over the middle half of the axis: (LP - PCT) - (LP - BR)",
+        "mean over the middle half of the axis: (LP - PCT) - (LP - BR), which is BR - PCT",
         on_datasets(lambda curves: curves.middle("BR") - curves.middle("PCT"), "BR", "LP", "PCT"),
         "pairs/BR--PCT--binomial",
     ),
     Claim(
         "R9a",
         "Against CC the lead of PCT in between is smaller than against LP.",
-        "mean over the middle half of the axis: (LP - PCT) - (CC - PCT)",
+        "mean over the middle half of the axis: (LP - PCT) - (CC - PCT), which is LP - CC",
         on_datasets(lambda curves: curves.middle("LP") - curves.middle("CC"), "CC", "LP", "PCT"),
         "pairs/CC--LP--binomial",
     ),
     Claim(
         "R9b",
         "Read the other way: in between, the lead of CC over LP is smaller than that of PCT.",
-        "mean over the middle half of the axis: (LP - PCT) - (LP - CC)",
+        "mean over the middle half of the axis: (LP - PCT) - (LP - CC), which is CC - PCT",
         on_datasets(lambda curves: curves.middle("CC") - curves.middle("PCT"), "CC", "LP", "PCT"),
         "pairs/CC--PCT--binomial",
     ),
@@ -345,3 +377,4 @@ CLAIMS = (
         "pairs/LP--RAkEL-5--binomial",
     ),
 )
+STUDIED = tuple(claim for claim in CLAIMS if claim.key not in OF_SWEEPS)

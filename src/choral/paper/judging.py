@@ -11,7 +11,7 @@ be told.
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,9 @@ UNKNOWN = Estimate(np.nan, np.nan, np.nan, np.nan)
 OPPOSITE = {"holds", "does not hold"}
 ALIKE = 0.02  # two lines of a plot of losses are alike if they are never further apart than this
 HIGH = 0.5  # a subset 0/1 loss above this is high
+COMPETITIVE = 0.1  # a loss that is above another by at most this share of it is competitive
 
-OfCurves = Callable[[Curves], float]
+OfCurves = Callable[[Curves], Any]  # a number for each sample
 
 
 class Judgement(NamedTuple):
@@ -114,8 +115,9 @@ def judge_estimates(family: str, estimates: Mapping[str, Estimate], layout: str)
 
 
 def verdict_of(estimate: Estimate) -> Verdict:
-    """By the sign of a number, where its p-value is small."""
-    if not estimate.pvalue < DOUBT or abs(estimate.value) <= ROUNDING:
+    """By the sign of a number, where its p-value is small and its interval, if it has one, excludes 0."""
+    is_sure = estimate.pvalue < DOUBT and abs(estimate.value) > ROUNDING
+    if not is_sure or estimate.lower <= 0 <= estimate.upper:  # comparisons with nan are False
         return "cannot be told"
     return "holds" if estimate.value > 0 else "does not hold"
 
@@ -125,26 +127,39 @@ def falls_behind(first: str, second: str) -> OfCurves:
     return lambda curves: curves.slope(first) - curves.slope(second)
 
 
-def crossing_beyond_middle(first: str, second: str) -> OfCurves:
-    """How far beyond the middle of the axis the first falls behind the second for the last time."""
+def crossing_beyond_middle(first: str, second: str, *, along: Literal["axis", "losses"]) -> OfCurves:
+    """How far beyond the middle the first falls behind the second for the last time; nan where it does not cross.
 
-    def statistic(curves: Curves) -> float:
+    On the axis of the parameter, or on the way along the losses, as in a plot of one learner against the other.
+    """
+
+    def statistic(curves: Curves) -> Any:
         lead = curves.losses[second] - curves.losses[first]  # positive where the first is better
-        before = np.flatnonzero((lead[:-1] > ROUNDING) & (lead[1:] <= ROUNDING))
-        if not before.size or lead[-1] >= -ROUNDING:
-            return np.nan
-        last = before[-1]
-        share = lead[last] / (lead[last] - lead[last + 1])
-        return float(curves.x[last] + share * (curves.x[last + 1] - curves.x[last])) - 0.5
+        place = np.apply_along_axis(_last_fall, -1, lead, curves.x)
+        if along == "losses":
+            mean = (curves.losses[first] + curves.losses[second]) / 2
+            at_place = np.vectorize(np.interp, signature="(),(n),(n)->()")(place, curves.x, mean)
+            place = (at_place - mean[..., 0]) / (mean[..., -1] - mean[..., 0])
+        return place - 0.5
 
     return statistic
+
+
+def _last_fall(lead: np.ndarray, x: np.ndarray) -> float:
+    """Where a lead is lost for the last time, nan where it is not lost for good."""
+    before = np.flatnonzero((lead[:-1] > ROUNDING) & (lead[1:] <= ROUNDING))
+    if not before.size or lead[-1] >= -ROUNDING:
+        return np.nan
+    last = before[-1]
+    share = lead[last] / (lead[last] - lead[last + 1])
+    return float(x[last] + share * (x[last + 1] - x[last]))
 
 
 def flattens(learners: Mapping[int, str] | Mapping[float, str]) -> OfCurves:
     """By how much the slope falls for each step of a parameter in which learners differ, by least squares."""
     parameters = np.array(list(learners), dtype=float)
     weights = (parameters - parameters.mean()) / ((parameters - parameters.mean()) ** 2).sum()
-    return lambda curves: -float(weights @ [curves.slope(learner) for learner in learners.values()])
+    return lambda curves: -(weights @ np.array([curves.slope(learner) for learner in learners.values()]))
 
 
 def changes_slope(learners: Mapping[int, str]) -> Judge:
@@ -158,23 +173,25 @@ def changes_slope(learners: Mapping[int, str]) -> Judge:
     return either_way
 
 
-def range_gap(curves: Curves) -> float:
+def range_gap(curves: Curves) -> Any:
     """The range of the learners' losses at the end minus that of their Hamming losses."""
     learners = _of_paper(curves)
-    return float(np.ptp([curves.end(name) for name in learners]) - np.ptp([curves.start(name) for name in learners]))
+    ends, starts = ([end(name) for name in learners] for end in (curves.end, curves.start))
+    return np.ptp(ends, axis=0) - np.ptp(starts, axis=0)
 
 
-def median_end_above_half(curves: Curves) -> float:
+def median_end_above_half(curves: Curves) -> Any:
     """The median of the learners' losses at the end, minus one half."""
-    return float(np.median([curves.end(name) for name in _of_paper(curves)])) - HIGH
+    return np.median([curves.end(name) for name in _of_paper(curves)], axis=0) - HIGH
 
 
-def ahead_of_median(learner: str) -> OfCurves:
-    """The median Hamming loss of the other learners minus that of one."""
+def near_median(learner: str) -> OfCurves:
+    """The median Hamming loss of the other learners and a tenth of it, minus the Hamming loss of one."""
 
-    def statistic(curves: Curves) -> float:
+    def statistic(curves: Curves) -> Any:
         others = [curves.start(name) for name in _of_paper(curves) if name != learner]
-        return float(np.median(others)) - curves.start(learner) if others else np.nan
+        median = np.median(others, axis=0) if others else np.nan
+        return (1 + COMPETITIVE) * median - curves.start(learner)
 
     return statistic
 
@@ -184,89 +201,89 @@ def _of_paper(curves: Curves) -> list[str]:
 
 
 def nothing_is_hard_to_beat(evidence: Evidence) -> list[Judgement]:
-    """Fails where at least half of the learners beat it for certain, holds where at least half do not beat it."""
+    """Fails where at least half of the learners are better for certain, holds where at least half are worse."""
     family, cases = evidence.families[0], []
     for dataset in evidence.datasets:
-        learners = evidence.competitors(dataset)
+        learners = [name for name in evidence.competitors(dataset) if not evidence.predicts_nothing(dataset, name)]
         if NOTHING not in evidence.learners(dataset) or not learners:
             continue
-        leads = _pair_estimates(evidence, dataset, family, Curves.start, [(name, NOTHING) for name in learners])
-        surely = sum(verdict_of(lead) == "holds" for lead in leads.values())
-        not_below = sum(lead.value <= ROUNDING for lead in leads.values())
+        leads = _pair_estimates(evidence, [dataset], family, Curves.start, [(name, NOTHING) for name in learners])
+        verdicts = [verdict_of(lead) for lead in leads.values()]
+        better, worse = verdicts.count("holds"), verdicts.count("does not hold")
         half = len(learners) / 2
-        verdict: Verdict = "does not hold" if surely >= half else "holds" if not_below >= half else "cannot be told"
-        text = f"{dataset} {surely} of {len(learners)} learners surely better, {not_below} not better at all"
+        verdict: Verdict = "does not hold" if better >= half else "holds" if worse >= half else "cannot be told"
+        text = f"{dataset} {better} of {len(learners)} learners surely better, {worse} surely worse"
         cases.append(Judgement("Hamming loss", dataset, verdict, UNKNOWN, text))
     return cases
 
 
 def fewer_pairs_differ_by_hamming(evidence: Evidence) -> list[Judgement]:
     """Over all data sets: the pairs of learners that differ for certain at each end, by Wilcoxon's test."""
-    family, counts = evidence.families[0], {}
+    family, counts, texts = evidence.families[0], [], []
     for dataset in evidence.datasets:
         pairs = list(combinations(evidence.competitors(dataset), 2))
         if pairs:
-            counts[dataset] = [
-                sum(
-                    verdict_of(found) != "cannot be told"
-                    for found in _pair_estimates(evidence, dataset, family, end, pairs).values()
+            by_hamming, at_end = (
+                sum(verdict_of(found) != "cannot be told" for found in estimates.values())
+                for estimates in (
+                    _pair_estimates(evidence, [dataset], family, end, pairs) for end in (Curves.start, Curves.end)
                 )
-                for end in (Curves.start, Curves.end)
-            ]
+            )
+            counts.append(at_end - by_hamming)
+            texts.append(f"{dataset} {by_hamming} and {at_end} of {len(pairs)}")
     if len(counts) < 2:
         return []
-    n_pairs = len(list(combinations(LEARNERS, 2)))
-    gaps = np.array([subset - hamming for hamming, subset in counts.values()], dtype=float)
+    gaps = np.array(counts, dtype=float)
     estimate = Estimate(float(gaps.mean()), np.nan, np.nan, _wilcoxon(gaps))
-    text = ", ".join(f"{dataset} {hamming} and {subset}" for dataset, (hamming, subset) in counts.items())
-    return [
-        Judgement(
-            family,
-            "all data sets",
-            verdict_of(estimate),
-            estimate,
-            f"{text} of {n_pairs} pairs (p = {estimate.pvalue:.2g})",
-        )
-    ]
+    text = f"{', '.join(texts)} pairs (p = {estimate.pvalue:.2g})"
+    least = 2.0 ** (1 - len(counts))
+    remark = f"With {len(counts)} data sets the p-value cannot be below {least:.2g}" if least >= DOUBT else ""
+    return [Judgement(family, "all data sets", verdict_of(estimate), estimate, text, remark)]
 
 
 def _pair_estimates(
     evidence: Evidence,
-    dataset: str,
+    datasets: Sequence[str],
     family: str,
-    end: Callable[[Curves, str], float],
+    end: Callable[[Curves, str], Any],
     pairs: Sequence[tuple[str, str]],
-) -> dict[tuple[str, str], Estimate]:
-    """Loss of the second minus loss of the first of each pair; p-values adjusted over the pairs."""
+) -> dict[tuple[str, str, str], Estimate]:
+    """Loss of the second minus loss of the first of each pair on each data set; p-values adjusted over all of these."""
 
-    def lead(pair: tuple[str, str], curves: Mapping[str, Curves]) -> float:
+    def lead(pair: tuple[str, str], curves: Mapping[str, Curves]) -> Any:
         first, second = pair
         return end(curves[family], second) - end(curves[family], first)
 
-    found = {pair: evidence.estimate(dataset, partial(lead, pair)) for pair in pairs}
+    found = {
+        (dataset, *pair): evidence.estimate(dataset, partial(lead, pair))
+        for dataset in datasets
+        for pair in pairs
+        if {*pair} <= {*evidence.learners(dataset)}
+    }
     adjusted = holm(np.array([estimate.pvalue for estimate in found.values()]))
     return {
-        pair: estimate._replace(pvalue=float(pvalue))
-        for (pair, estimate), pvalue in zip(found.items(), adjusted, strict=True)
+        case: estimate._replace(pvalue=float(pvalue))
+        for (case, estimate), pvalue in zip(found.items(), adjusted, strict=True)
     }
 
 
 def curves_cross(evidence: Evidence) -> list[Judgement]:
-    """Holds where some pair has opposite leads at the two ends for certain, fails where no pair changes leads."""
-    cases = []
+    """Holds where some pair on some data set has opposite leads at the two ends for certain; that none has is open."""
+    cases, pairs = [], list(combinations(LEARNERS, 2))
     for family in evidence.families:
+        starts, ends = (
+            _pair_estimates(evidence, evidence.datasets, family, end, pairs) for end in (Curves.start, Curves.end)
+        )
+        surely = [case for case in starts if {verdict_of(starts[case]), verdict_of(ends[case])} == OPPOSITE]
+        crossing = [case for case in starts if starts[case].value * ends[case].value < -(ROUNDING**2)]
+        texts = []
         for dataset in evidence.datasets:
-            pairs = list(combinations(evidence.competitors(dataset), 2))
-            if not pairs:
-                continue
-            starts, ends = (
-                _pair_estimates(evidence, dataset, family, end, pairs) for end in (Curves.start, Curves.end)
-            )
-            surely = sum({verdict_of(starts[pair]), verdict_of(ends[pair])} == OPPOSITE for pair in pairs)
-            crossing = sum(starts[pair].value * ends[pair].value < -(ROUNDING**2) for pair in pairs)
-            verdict: Verdict = "holds" if surely else "cannot be told" if crossing else "does not hold"
-            text = f"{dataset} {crossing} of {len(pairs)} pairs, {surely} surely"
-            cases.append(Judgement(family, dataset, verdict, UNKNOWN, text))
+            of_data = [sum(case[0] == dataset for case in chosen) for chosen in (crossing, starts, surely)]
+            texts.append("{} {} of {} pairs, {} surely".format(dataset, *of_data))
+        if starts:
+            verdict: Verdict = "holds" if surely else "cannot be told"
+            where = ", ".join(dict.fromkeys(case[0] for case in surely)) or "all data sets"
+            cases.append(Judgement(family, where, verdict, UNKNOWN, ", ".join(texts)))
     return cases
 
 
@@ -286,19 +303,22 @@ def families_are_alike(evidence: Evidence) -> list[Judgement]:
     return [case._replace(text=texts[case.dataset]) for case in cases]
 
 
-def _likeness(pairs: Sequence[tuple[str, str]], curves: Mapping[str, Curves]) -> float:
-    """How far the largest vertical distance of the lines of two families stays below what is called alike.
-
-    Distances count over the stretch of the first learner's losses that both lines reach.
-    """
+def _likeness(pairs: Sequence[tuple[str, str]], curves: Mapping[str, Curves]) -> Any:
+    """How far the largest vertical distance of the lines of two families stays below what is called alike."""
     first, second = curves.values()
-    gaps = [0.0]
-    for a, b in pairs:
-        x, y, other_x, other_y = first.losses[a], first.losses[b], second.losses[a], second.losses[b]
-        both = (other_x >= x[0]) & (other_x <= x[-1])
-        if both.any():
-            gaps.append(float(np.abs(np.interp(other_x[both], x, y) - other_y[both]).max()))
-    return ALIKE - max(gaps)
+    gaps = [
+        np.vectorize(_largest_gap, signature="(n),(n),(m),(m)->()")(
+            first.losses[a], first.losses[b], second.losses[a], second.losses[b]
+        )
+        for a, b in pairs
+    ]
+    return ALIKE - np.max(gaps, axis=0)
+
+
+def _largest_gap(x: np.ndarray, y: np.ndarray, other_x: np.ndarray, other_y: np.ndarray) -> float:
+    """The largest vertical distance of two lines, over the stretch that both reach."""
+    both = (other_x >= x[0]) & (other_x <= x[-1])
+    return float(np.abs(np.interp(other_x, x, y) - other_y)[both].max(initial=0))
 
 
 def hamming_follows_cardinality(evidence: Evidence) -> list[Judgement]:

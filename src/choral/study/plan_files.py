@@ -101,8 +101,7 @@ def _parse_toml(text: str, name: str, ready: Mapping[str, Traversable]) -> dict[
         return values
     base = values.pop("base")
     if not isinstance(base, str) or base not in ready:
-        known = f"{name}: base must be one of {', '.join(ready)}"
-        raise ValueError(f"{known}; got {base!r}{did_you_mean(str(base), ready)}")
+        raise ValueError(f"{name}: base must be one of {', '.join(ready)}; got {base!r}.")
     return _parse_toml(ready[base].read_text(encoding="utf-8"), ready[base].name, ready) | values
 
 
