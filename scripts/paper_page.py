@@ -214,13 +214,14 @@ def page(paper: Results, published: Results, swept: Results, soft: Results) -> I
     )
     yield ""
     yield (
-        "Most claims about data sets are a number that is positive where the claim is right. For our runs it is tested by "
-        "the corrected t test over the ten folds, for the published curves by the bootstrap over rows; p-values are adjusted "
-        "over the data sets by Holm's method ([which test for which question](significance.md)). *Holds* and *does not hold* "
-        "mean p < 0.05 in at least half of the cases and nowhere the opposite; *holds in part*: it holds in some cases and "
-        "fails in others. In brackets are 95 % intervals, pointwise. Claims that are counted say how. The published curves "
-        "are those of five data sets. Their rows are not paired, and how learners change when fitted anew is not in their "
-        "intervals. What counts as what is in `choral/paper/claims.py` and `judging.py`: our reading of sentences."
+        "Most claims about data sets are a number that is positive where the claim is right. For our runs it is "
+        "tested by the corrected t test over the ten folds, for the published curves by the bootstrap over rows; "
+        "p-values are adjusted over the data sets by Holm's method ([which test for which "
+        "question](significance.md)). *Holds* and *does not hold* mean p < 0.05 in at least half of the cases and "
+        "nowhere the opposite; *holds in part*: it holds in some cases and fails in others. In brackets are 95 % "
+        "intervals, pointwise. Claims that are counted say how. The published curves are those of five data sets. "
+        "Their rows are not paired, and how learners change when fitted anew is not in their intervals. What counts "
+        "as what is in `choral/paper/claims.py` and `judging.py`: our reading of sentences."
     )
     yield ""
     yield from verdicts(by_evidence)
