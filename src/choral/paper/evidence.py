@@ -164,7 +164,7 @@ class OwnRuns(Evidence):
 
     def _pool(self, dataset: str, family: str) -> Curves:
         parameters = self.results.parameters(dataset, family)
-        x = get_family(family).position(parameters, self.results.n_labels(dataset))
+        x = np.minimum(get_family(family).position(parameters, self.results.n_labels(dataset)), 1)  # alpha may be inf
         sizes = self.results.fold_sizes(dataset)
         weights = np.vstack([sizes, sizes * (1 - np.eye(len(sizes)))])
         shares = weights / weights.sum(axis=1, keepdims=True)
