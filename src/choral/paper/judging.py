@@ -87,7 +87,7 @@ def on_datasets(
                 dataset: evidence.estimate(dataset, lambda curves, family=family: statistic(curves[family]))  # type: ignore[misc]
                 for dataset in chosen
             }
-            cases += judge_estimates(family, estimates, layout)
+            cases += _judge_estimates(family, estimates, layout)
         return [case._replace(remark=_name_silent(evidence, case.dataset, needs)) for case in cases]
 
     return judge
@@ -99,7 +99,7 @@ def _name_silent(evidence: Evidence, dataset: str, learners: Sequence[str]) -> s
     return "; ".join(f"{learner} predicts no label at all on {dataset}" for learner in silent)
 
 
-def judge_estimates(family: str, estimates: Mapping[str, Estimate], layout: str) -> list[Judgement]:
+def _judge_estimates(family: str, estimates: Mapping[str, Estimate], layout: str) -> list[Judgement]:
     """Verdicts by sign and p-value, which is adjusted over the data sets; no case where the number is not defined."""
     defined = {dataset: estimate for dataset, estimate in estimates.items() if np.isfinite(estimate.value)}
     if not defined:
@@ -299,7 +299,7 @@ def families_are_alike(evidence: Evidence) -> list[Judgement]:
             texts[dataset] = (
                 f"{dataset} {ALIKE - found.value:.4f} ({ALIKE - found.upper:.4f} to {ALIKE - found.lower:.4f})"
             )
-    cases = judge_estimates("both families", estimates, "+.4f")
+    cases = _judge_estimates("both families", estimates, "+.4f")
     return [case._replace(text=texts[case.dataset]) for case in cases]
 
 
