@@ -5,7 +5,7 @@ called more dependence-aware; in a plot of two learners the first is better abov
 where the line is convex. The numbers of the claims (T: theory, I: introduction, M: methods, R: results) are ours.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -26,6 +26,7 @@ from choral.paper.judging import (
     falls_behind,
     families_are_alike,
     fewer_pairs_differ_by_hamming,
+    find_silent,
     flattens,
     hamming_follows_cardinality,
     median_end_above_half,
@@ -97,18 +98,30 @@ def make_section(title: str, evidence: Evidence, table: str, claims: Sequence[Cl
         for case in cases
     ]
     findings = tuple(_finding(claim, cases) for claim, cases in judged)
-    prose = (READING, *_silent_learners(evidence))
+    silent = {dataset: find_silent(evidence, dataset, evidence.learners(dataset)) for dataset in evidence.datasets}
+    prose = (READING, *(f"{sentence}." for sentence in _say_silent(silent)))
     return Section(title, prose=prose, findings=findings, tables={table: Table(columns, tuple(rows))})
 
 
-def _silent_learners(evidence: Evidence) -> list[str]:
-    """A sentence for each learner that predicts no label on some data sets: it is in all comparisons there."""
-    found: dict[str, list[str]] = {}
-    for dataset in evidence.datasets:
-        for learner in evidence.learners(dataset):
-            if evidence.predicts_nothing(dataset, learner):
-                found.setdefault(learner, []).append(dataset)
-    return [f"{learner} predicts no label at all on {join_names(datasets)}." for learner, datasets in found.items()]
+def _say_silent(silent: Mapping[str, Sequence[str]]) -> list[str]:
+    """Learners that predict no label, by data set, in words; those of the same data sets together.
+
+    Examples
+    --------
+    >>> _say_silent({"birds": ["PCT", "A"], "flags": [], "llog-f": ["PCT", "A"]})
+    ['PCT and A predict no label at all on birds and llog-f']
+    """
+    by_learner: dict[str, list[str]] = {}
+    for dataset, learners in silent.items():
+        for learner in learners:
+            by_learner.setdefault(learner, []).append(dataset)
+    by_datasets: dict[str, list[str]] = {}
+    for learner, datasets in by_learner.items():
+        by_datasets.setdefault(join_names(datasets), []).append(learner)
+    return [
+        f"{join_names(learners)} {'predicts' if len(learners) == 1 else 'predict'} no label at all on {datasets}"
+        for datasets, learners in by_datasets.items()
+    ]
 
 
 def _finding(claim: Claim, cases: list[Judgement]) -> Finding:
@@ -124,7 +137,8 @@ def _finding(claim: Claim, cases: list[Judgement]) -> Finding:
 
 
 def _remarks(cases: list[Judgement]) -> list[str]:
-    return list(dict.fromkeys(case.remark for case in cases if case.remark))
+    said = dict.fromkeys(case.remark for case in cases if case.remark)
+    return [*said, *_say_silent({case.dataset: case.silent for case in cases})]
 
 
 def _by_family(cases: list[Judgement], write: Callable[[list[Judgement]], str]) -> str:

@@ -39,6 +39,7 @@ class Judgement(NamedTuple):
     estimate: Estimate  # its p-value adjusted; nan where the verdict is a matter of counting
     text: str  # the figures in words
     remark: str = ""  # what whoever reads the verdict should know
+    silent: tuple[str, ...] = ()  # learners in it that predict no label: to be better than them is not much
 
 
 Judge = Callable[[Evidence], list[Judgement]]
@@ -88,15 +89,14 @@ def on_datasets(
                 for dataset in chosen
             }
             cases += _judge_estimates(family, estimates, layout)
-        return [case._replace(remark=_name_silent(evidence, case.dataset, needs)) for case in cases]
+        return [case._replace(silent=find_silent(evidence, case.dataset, needs)) for case in cases]
 
     return judge
 
 
-def _name_silent(evidence: Evidence, dataset: str, learners: Sequence[str]) -> str:
-    """A remark about learners that predict nothing on a data set: to be better than them is not much."""
-    silent = [learner for learner in learners if evidence.predicts_nothing(dataset, learner)]
-    return "; ".join(f"{learner} predicts no label at all on {dataset}" for learner in silent)
+def find_silent(evidence: Evidence, dataset: str, learners: Sequence[str]) -> tuple[str, ...]:
+    """The learners that predict no label at all on a data set."""
+    return tuple(learner for learner in learners if evidence.predicts_nothing(dataset, learner))
 
 
 def _judge_estimates(family: str, estimates: Mapping[str, Estimate], layout: str) -> list[Judgement]:
