@@ -22,9 +22,10 @@ RANKS = ("ranks/binomial--Hamming", "ranks/binomial--subset-0-1")
 PLACE_TITLES = {"Hamming": "Hamming loss", "middle": "halfway", "subset 0/1": "subset 0/1 loss"}
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], align: str = "---:") -> Iterator[str]:
+    """A table whose columns after the first are numbers, unless they are aligned otherwise."""
     yield f"| {' | '.join(columns)} |"
-    yield f"| {' | '.join(['---', *['---:'] * (len(columns) - 1)])} |"
+    yield f"| {' | '.join(['---', *[align] * (len(columns) - 1)])} |"
     for row in rows:
         yield f"| {' | '.join(row)} |"
     yield ""
@@ -74,7 +75,7 @@ def verdicts(by_evidence: dict[str, dict[str, Finding]]) -> Iterator[str]:
     rows = (
         [claim.key, claim.statement, *(found[claim.key].verdict for found in by_evidence.values())] for claim in STUDIED
     )
-    yield from table(["", "claim", *by_evidence], rows)
+    yield from table(["", "claim", *by_evidence], rows, align="---")
 
 
 def details(by_evidence: dict[str, dict[str, Finding]]) -> Iterator[str]:
@@ -85,7 +86,7 @@ def details(by_evidence: dict[str, dict[str, Finding]]) -> Iterator[str]:
         yield ""
         for name, found in by_evidence.items():
             finding = found[claim.key]
-            yield f"- {name}: {finding.sentence} {f'{finding.figures}.' if finding.figures else ''}".rstrip()
+            yield f"- {name}: {finding.sentence} {f'Figures: {finding.figures}.' if finding.figures else ''}".rstrip()
         yield ""
 
 
