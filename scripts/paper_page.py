@@ -15,7 +15,7 @@ from choral.paper.published import EXPLANATION, compare_with_published
 from choral.paper.variations import mean_losses
 from choral.study import Finding, Results, Section, Summary
 from choral.study.answers import answer
-from choral.study.comparisons import PLACES, same_as_baseline_in_words
+from choral.study.comparisons import PLACES
 
 DOCS = Path(__file__).parents[1] / "docs"
 RANKS = ("ranks/binomial--Hamming", "ranks/binomial--subset-0-1")
@@ -133,8 +133,6 @@ def sweeps(results: Results) -> Iterator[str]:
         "The paper describes PCT by variance; its published runs split by entropy, the default of CLUS and of "
         "`PredictiveClusteringTree`. Both are in the table (`criterion`)."
     )
-    yield ""
-    yield " ".join(same_as_baseline_in_words(results))
     yield ""
 
 
