@@ -166,7 +166,7 @@ def predicts_nothing(dataset: str, method: str) -> bool:
 def compare_with_published(results: Results) -> list[Comparison]:
     """Our losses beside the published ones, for data sets and learners that bear their names and predict once.
 
-    The study must have been run on the published folds.
+    On the folds that were published, where the study has the published folds; else on all rows.
     """
     return [
         _compare(results, dataset, learner, run)
@@ -176,11 +176,14 @@ def compare_with_published(results: Results) -> list[Comparison]:
 
 
 def _compare(results: Results, dataset: str, learner: str, run: PublishedRun) -> Comparison:
-    by_fold = [ErrorProfile(results.n_labels(dataset)) for _ in range(N_FOLDS)]
-    for cell in results.cells(dataset, learner):
+    by_fold: dict[int, ErrorProfile] = {}
+    cells = results.cells(dataset, learner)
+    for cell in cells:
         if (profile := results.cell_profile(cell)) is not None:  # it has finished
-            by_fold[cell.fold] += profile
-    fold_sets = published_fold_sets(dataset, learner)
+            by_fold[cell.fold] = by_fold.get(cell.fold, ErrorProfile(results.n_labels(dataset))) + profile
+    numbers = published_folds(dataset)
+    is_published = all(np.array_equal(results.test_rows(cell), numbers == cell.fold) for cell in cells)
+    fold_sets = published_fold_sets(dataset, learner) if is_published else [tuple(by_fold)]
     distances, nearest = [], None
     for folds in fold_sets:
         ours = sum((by_fold[fold] for fold in folds), start=ErrorProfile(results.n_labels(dataset)))
@@ -192,8 +195,8 @@ def _compare(results: Results, dataset: str, learner: str, run: PublishedRun) ->
     distance, losses, higher = nearest
     theirs = run.losses["binomial"]
     ends = [float(loss) for loss in (losses[0], theirs[0], losses[-1], theirs[-1])]
-    numbers = *ends, distance, higher, float(np.mean(distances))
-    return Comparison(dataset, learner, run.n_folds, len(fold_sets), *numbers)
+    figures = *ends, distance, higher, float(np.mean(distances))
+    return Comparison(dataset, learner, run.n_folds, len(fold_sets), *figures)
 
 
 def published_section(results: Results) -> Section:
