@@ -123,7 +123,9 @@ def test_label_counts_are_those_of_the_data(datasets_folder, monkeypatch):
     monkeypatch.setenv("CHORAL_DATA", str(datasets_folder))
     for name in ("birds", "emotions", "flags-7", "scene", "yeast"):
         Y, folds = load(name).Y, published_folds(name)
-        expected = [np.bincount(Y[folds == fold].sum(axis=1, dtype=int), minlength=Y.shape[1] + 1) for fold in range(10)]
+        expected = [
+            np.bincount(Y[folds == fold].sum(axis=1, dtype=int), minlength=Y.shape[1] + 1) for fold in range(10)
+        ]
         np.testing.assert_array_equal(label_counts(name), expected)
 
 
