@@ -309,7 +309,7 @@ BIG_PARTS, BIG_ROWS, BIG_WIDTH = 64, 100_000, 100  # 20 MB a part, 1.3 GB in all
 @pytest.fixture(scope="module")
 def client():
     distributed = pytest.importorskip("distributed")
-    options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": MEMORY}
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": MEMORY}
     with distributed.LocalCluster(n_workers=2, **options) as cluster, distributed.Client(cluster) as client:
         yield client
 

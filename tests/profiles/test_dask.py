@@ -192,7 +192,7 @@ ROWS_OF_BLOCK, N_BLOCKS, WIDTH = 100_000, 80, 100  # 10 MB a block and side, 1.6
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": MEMORY}
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": MEMORY}
     with distributed.LocalCluster(n_workers=2, **options) as cluster, distributed.Client(cluster) as client:
         yield client
 

@@ -564,7 +564,7 @@ def test_a_cluster_that_loses_a_worker_loses_no_cell(tmp_path, runs, gate, monke
         gate.touch()
 
     killed, killer = [], threading.Thread(target=kill_a_worker)
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         pids = set(client.run(os.getpid).values())
         killer.start()
