@@ -438,13 +438,18 @@ def test_equal_models_have_equal_exponents():
 # Decisions
 
 
-def losses_by_definition(evidence, exponents, Y, rows):
-    """What the candidate with the least expected loss costs in truth, for five of the losses: (5, n_rows)."""
+def losses_by_definition(evidence, exponents, Y, rows, n_candidates):
+    """What the candidate with the least expected loss costs in truth, for five of the losses: (5, n_rows).
+
+    The candidates are the most probable ones by these very exponents.
+    """
     n_labels = Y.shape[1]
     log_odds = np.average([one.log_odds for one in evidence], axis=0, weights=exponents)
     losses = np.zeros((5, len(rows)))
     for place, row in enumerate(rows):
         labelsets = open_labelsets(Y, row, log_odds)
+        best = np.argsort(-shares_by_definition(evidence, exponents, row, labelsets))[:n_candidates]
+        labelsets = labelsets[best]
         shares = shares_by_definition(evidence, exponents, row, labelsets)
         wrong = (labelsets[:, np.newaxis] != labelsets).sum(axis=2)
         for number, k in enumerate(np.linspace(1, n_labels, 5).astype(int)):
@@ -464,8 +469,10 @@ def blurred_models(seed, n_rows=40):
     return Y, [MarginalEvidence(blurred), drawn]
 
 
+@pytest.mark.parametrize("n_candidates", [5, 64])
 @pytest.mark.parametrize("seed", [1, 3, 16, 25, 103])  # kept, larger, equal, one alone, and by the size of losses
-def test_exponents_are_the_first_that_decide_as_well_as_the_best(objective, seed):
+def test_exponents_are_the_first_that_decide_as_well_as_the_best(objective, seed, n_candidates, monkeypatch):
+    monkeypatch.setattr(pooling, "MAX_CANDIDATES_PER_ROW", n_candidates)
     Y, evidence = blurred_models(seed)
     rows = np.arange(0, 40, 2)
     negative, pool = objective(evidence, Y, rows)
@@ -473,7 +480,7 @@ def test_exponents_are_the_first_that_decide_as_well_as_the_best(objective, seed
     halfway = (by_score + 0.5) / 2
     sharper = [sharpness * exponents for exponents in (by_score, halfway) for sharpness in SHARPNESSES]
     choices = [*sharper, *np.array([[0.5, 0.5], [1, 0], [0, 1]])]
-    of_each_k = np.array([losses_by_definition(evidence, choice, Y, rows) for choice in choices])
+    of_each_k = np.array([losses_by_definition(evidence, choice, Y, rows, n_candidates) for choice in choices])
     losses = np.array([[one / of_each_k[:, number].mean() for number, one in enumerate(of_choice)]
                        for of_choice in of_each_k]).mean(axis=1)  # fmt: skip
     best = losses[losses.mean(axis=1).argmin()]

@@ -14,7 +14,7 @@ where g is what a prediction is worth under the binomial losses of all k togethe
 expectation for the true distribution, since g is the inner product of indicators of what a label set says about each
 set of k labels. For k = K it is the Brier score of label sets, for k = 1 that of each label. Likelihood instead cares
 most for rows whose label set nobody could foresee. In the end other exponents, most often the same ones times a
-factor, take their place if decisions for left-out rows are better by them.
+factor, take their place if decisions for left-out rows are better by them, each with the candidates that it picks.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
