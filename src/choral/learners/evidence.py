@@ -154,7 +154,7 @@ class JointEvidence:
 class PriorEvidence:
     """How much more frequent label sets are in training than if labels were independent, whatever the row.
 
-    For a training row both frequencies, that of the label set and those of its labels, are of the other rows: what would
+    For a training row both frequencies, of the label set and of its labels, are those of all other rows: what would
     have been counted without it. So a label set that only this row has is as good as never seen. Counts of other
     folds would be as honest, but of fewer rows than there are when the learner predicts.
 
