@@ -85,7 +85,7 @@ def fit_pool(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> P
     """
     equal = _equal_exponents(evidence)
     by_score, score = _judge(evidence, Y, rows, equal).best_exponents()
-    sharper, alone = np.array(SHARPNESSES)[:, np.newaxis], np.eye(len(equal))[equal > 0]
+    sharper, alone = np.array(SHARPNESSES)[:, np.newaxis], np.eye(len(equal))[(equal > 0) & (equal < 1)]
     choices = [sharper * by_score, sharper * (by_score + equal) / 2, equal[np.newaxis], *alone[:, np.newaxis]]
     losses = [_judge(evidence, Y, rows, of_kind[0]).losses(of_kind) for of_kind in choices]
     best = _first_of_the_best(np.concatenate(losses))
