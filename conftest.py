@@ -82,6 +82,12 @@ def datasets_folder():
     return beside("datasets", "the data sets")
 
 
+@pytest.fixture(scope="session")
+def more_datasets_folder():
+    """Four data sets that the paper does not have, kept beside the project rather than in it."""
+    return beside("more-datasets", "more data sets")
+
+
 @pytest.fixture
 def plt():
     """Pyplot without a window; all figures are closed in the end."""

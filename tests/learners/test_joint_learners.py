@@ -282,13 +282,18 @@ def test_rows_left_out_are_judged_by_the_trees_that_have_not_seen_them(learner):
 
 
 @pytest.mark.parametrize("n_estimators", [1, 3])
-def test_a_row_that_every_tree_has_seen_is_judged_by_all_labels(n_estimators):
+def test_a_row_that_every_tree_has_seen_is_judged_by_the_label_sets_of_all_others(n_estimators):
     forest = JointForest(n_estimators, random_state=0).fit(X, Y)
     always = set.intersection(*(set(rows.tolist()) for rows in forest.forest_.estimators_samples_))
     assert 0 < len(always) < len(X)
     found = as_dicts(forest.oob_distribution_)
     for row in always:
-        assert found[row] == pytest.approx(of_labelsets(np.full(len(X), 1 / len(X))))
+        assert found[row] == pytest.approx(of_labelsets((np.arange(len(X)) != row) / (len(X) - 1)))
+
+
+def test_a_forest_of_one_row():
+    forest = JointForest(1, random_state=0).fit(X[:1], Y[:1])
+    assert as_dicts(forest.oob_distribution_) == [{tuple(Y[0].tolist()): 1}]
 
 
 def test_trees_that_are_grown_on_a_sparse_matrix(monkeypatch):

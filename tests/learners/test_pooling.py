@@ -148,11 +148,11 @@ def log_of(one, row, labels, is_seen=True):
         product_of_marginals = np.exp(log_product(labels, marginals))
         return np.log((1 - one.smoothing) * weights.get(tuple(labels), 0) + one.smoothing * product_of_marginals)
     counts = dict(zip(map(tuple, one.labelsets.tolist()), one.counts.tolist(), strict=True))
+    if one.own[row] >= 0:  # as if there were no such row
+        counts[tuple(one.labelsets[one.own[row]])] -= 1
     n_rows = sum(counts.values())
     marginals = sum(np.array(known) * count for known, count in counts.items()) / n_rows
     marginals = marginals.clip(1 / (n_rows + 1), n_rows / (n_rows + 1))
-    if one.own[row] >= 0:
-        counts[tuple(one.labelsets[one.own[row]])] -= 1
     frequency = counts.get(tuple(labels), 0) / n_rows if is_seen else 0
     return np.log(0.7 * frequency / np.exp(log_product(labels, marginals)) + 0.3)
 
@@ -184,6 +184,22 @@ def test_a_new_row_counts_all_of_training():
     candidates = Candidates(np.unique(Y, axis=0), np.zeros((3, 4)))
     np.testing.assert_allclose(new.scores(candidates), scores_by_definition(new, candidates))
     assert new.log_odds is None
+
+
+def test_a_training_row_does_not_count_for_itself():
+    Y, (*_, prior) = three_models(20)
+    own = find_labelsets(Y, prior.labelsets)
+    for row in range(20):
+        others, counts = np.unique(np.delete(Y, row, axis=0), axis=0, return_counts=True)
+        candidates = Candidates(others, np.zeros((1, 4)))
+        without = PriorEvidence(others, counts, np.array([-1])).scores(candidates)
+        left_out = PriorEvidence(prior.labelsets, prior.counts, own[[row]]).scores(candidates)
+        np.testing.assert_allclose(left_out, without, rtol=1e-12)
+
+
+def test_the_only_row_there_is_knows_of_no_other():
+    prior = PriorEvidence(np.array([[0, 1]], dtype=np.uint8), np.array([1]), np.array([0]))
+    np.testing.assert_allclose(prior.scores(Candidates(prior.labelsets, np.zeros((1, 2)))), np.log(0.3))
 
 
 def test_label_sets_of_a_model_need_not_be_those_seen():
@@ -422,13 +438,18 @@ def test_equal_models_have_equal_exponents():
 # Decisions
 
 
-def losses_by_definition(evidence, exponents, Y, rows):
-    """What the candidate with the least expected loss costs in truth, for five of the losses: (5, n_rows)."""
+def losses_by_definition(evidence, exponents, Y, rows, n_candidates):
+    """What the candidate with the least expected loss costs in truth, for five of the losses: (5, n_rows).
+
+    The candidates are the most probable ones by these very exponents.
+    """
     n_labels = Y.shape[1]
-    log_odds = np.mean([one.log_odds for one in evidence if one.log_odds is not None], axis=0)
+    log_odds = np.average([one.log_odds for one in evidence], axis=0, weights=exponents)
     losses = np.zeros((5, len(rows)))
     for place, row in enumerate(rows):
         labelsets = open_labelsets(Y, row, log_odds)
+        best = np.argsort(-shares_by_definition(evidence, exponents, row, labelsets))[:n_candidates]
+        labelsets = labelsets[best]
         shares = shares_by_definition(evidence, exponents, row, labelsets)
         wrong = (labelsets[:, np.newaxis] != labelsets).sum(axis=2)
         for number, k in enumerate(np.linspace(1, n_labels, 5).astype(int)):
@@ -448,14 +469,18 @@ def blurred_models(seed, n_rows=40):
     return Y, [MarginalEvidence(blurred), drawn]
 
 
+@pytest.mark.parametrize("n_candidates", [5, 64])
 @pytest.mark.parametrize("seed", [1, 3, 16, 25, 103])  # kept, larger, equal, one alone, and by the size of losses
-def test_exponents_are_the_first_that_decide_as_well_as_the_best(objective, seed):
+def test_exponents_are_the_first_that_decide_as_well_as_the_best(objective, seed, n_candidates, monkeypatch):
+    monkeypatch.setattr(pooling, "MAX_CANDIDATES_PER_ROW", n_candidates)
     Y, evidence = blurred_models(seed)
     rows = np.arange(0, 40, 2)
     negative, pool = objective(evidence, Y, rows)
     by_score = minimize(negative, [0.5, 0.5], jac=True, method="L-BFGS-B", bounds=[(0, MAX_EXPONENT)] * 2).x
-    choices = [*(sharpness * by_score for sharpness in SHARPNESSES), *np.array([[0.5, 0.5], [1, 0], [0, 1]])]
-    of_each_k = np.array([losses_by_definition(evidence, choice, Y, rows) for choice in choices])
+    halfway = (by_score + 0.5) / 2
+    sharper = [sharpness * exponents for exponents in (by_score, halfway) for sharpness in SHARPNESSES]
+    choices = [*sharper, *np.array([[0.5, 0.5], [1, 0], [0, 1]])]
+    of_each_k = np.array([losses_by_definition(evidence, choice, Y, rows, n_candidates) for choice in choices])
     losses = np.array([[one / of_each_k[:, number].mean() for number, one in enumerate(of_choice)]
                        for of_choice in of_each_k]).mean(axis=1)  # fmt: skip
     best = losses[losses.mean(axis=1).argmin()]

@@ -154,13 +154,17 @@ class JointEvidence:
 class PriorEvidence:
     """How much more frequent label sets are in training than if labels were independent, whatever the row.
 
+    For a training row both frequencies, of the label set and of its labels, are those of all other rows: what would
+    have been counted without it. So a label set that only this row has is as good as never seen. Counts of other
+    folds would be as honest, but of fewer rows than there are when the learner predicts.
+
     Parameters
     ----------
     labelsets : ndarray of shape (n_labelsets, n_labels)
         Those of the training data.
     counts : ndarray of shape (n_labelsets,)
     own : ndarray of shape (n_rows,)
-        Which of them a training row has, to be left out of the count; -1 for a new row.
+        Which of them a training row has, to be left out of the counts; -1 for a new row.
     """
 
     log_odds: np.ndarray | None = None
@@ -168,21 +172,23 @@ class PriorEvidence:
 
     def __init__(self, labelsets: np.ndarray, counts: np.ndarray, own: np.ndarray):
         self.labelsets, self.counts, self.own = labelsets, counts, own
-        total = counts.sum()
-        self._marginals = ((counts @ labelsets) / total).clip(1 / (total + 1), total / (total + 1))
 
     def __getitem__(self, rows: Any) -> "PriorEvidence":
         return PriorEvidence(self.labelsets, self.counts, self.own[rows])
 
     def scores(self, candidates: Candidates) -> np.ndarray:
-        counts = np.tile(self.counts.astype(float), (len(self.own), 1))
         trained = np.flatnonzero(self.own >= 0)
+        counts = np.tile(self.counts.astype(float), (len(self.own), 1))
         counts[trained, self.own[trained]] -= 1
+        of_labels = np.tile(self.counts @ self.labelsets.astype(float), (len(self.own), 1))
+        of_labels[trained] -= self.labelsets[self.own[trained]]
+        total = counts.sum(axis=1, keepdims=True).clip(1)  # the only row there is knows of no other
+        marginals = (of_labels / total).clip(1 / (total + 1), total / (total + 1))
         places = find_labelsets(candidates.seen, self.labelsets)
-        frequencies = np.where(places >= 0, counts[:, places], 0) / self.counts.sum()
-        log_odds = np.log(self._marginals) - np.log1p(-self._marginals)
+        frequencies = np.where(places >= 0, counts[:, places], 0) / total
+        log_odds = np.log(marginals) - np.log1p(-marginals)
         # The product itself underflows for many labels: we keep its logarithm.
-        log_product = candidates.seen @ log_odds + np.log1p(-self._marginals).sum()
+        log_product = log_odds @ candidates.seen.T.astype(float) + np.log1p(-marginals).sum(axis=1, keepdims=True)
         lifts = np.logaddexp(_log((1 - self.smoothing) * frequencies) - log_product, np.log(self.smoothing))
         others = np.full((len(self.own), candidates.others.shape[1]), np.log(self.smoothing))
         return np.hstack([lifts, others])

@@ -128,11 +128,12 @@ class JointForest(PooledJoint):
         rows, trees = np.nonzero(drawn == 0)
         visits = sp.csr_array((np.ones(rows.size), (rows, leaves[rows, trees])), shape=(n_rows, n_leaves))
         weights = (visits @ self._shares).tolil()
-        never_left_out = np.flatnonzero(
-            (drawn > 0).all(axis=1)
-        )  # with a few trees; all we know of these rows is how often label sets occur
+        # With a few trees, some rows are never left out: all we know of them is how often label sets occur elsewhere.
+        never_left_out = np.flatnonzero((drawn > 0).all(axis=1))
         if never_left_out.size:
-            weights[never_left_out] = np.bincount(which) / n_rows
+            elsewhere = np.tile(np.bincount(which).astype(float), (never_left_out.size, 1))
+            elsewhere[np.arange(never_left_out.size), which[never_left_out]] -= n_rows > 1
+            weights[never_left_out] = elsewhere
         self.oob_distribution_ = LabelDistribution(self.labelsets_, _rows_to_one(weights.tocsr()))
 
     def views(self, X: Any) -> list[LabelDistribution]:

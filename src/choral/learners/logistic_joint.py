@@ -35,7 +35,8 @@ class LogisticJoint(PooledJoint):
     with the frequencies :math:`\pi` of label sets and :math:`\pi_i` of labels in training: the second factor is what is
     known of the dependence of labels when nothing is known of the row. Regressions with an L1 penalty choose few of
     many features, where forests rarely meet the few that matter; the frequency of label sets needs no features at all.
-    Both exponents and the strength of the penalty are chosen by inner cross-validation.
+    Both exponents and the strength of the penalty are chosen by inner cross-validation. There the frequencies for a row
+    are those of all other rows: had it counted for itself, a label set that occurs once would seem worth knowing.
 
     Parameters
     ----------

@@ -14,10 +14,10 @@ where g is what a prediction is worth under the binomial losses of all k togethe
 expectation for the true distribution, since g is the inner product of indicators of what a label set says about each
 set of k labels. For k = K it is the Brier score of label sets, for k = 1 that of each label. Likelihood instead cares
 most for rows whose label set nobody could foresee. In the end other exponents, most often the same ones times a
-factor, take their place if decisions for left-out rows are better by them.
+factor, take their place if decisions for left-out rows are better by them, each with the candidates that it picks.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,35 +75,50 @@ class Pool:
 
 
 def fit_pool(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> Pool:
-    """Learn the exponents from what models say of some training rows, not having been fitted on them."""
-    judged = _judge(evidence, Y, rows)
-    exponents, score = judged.best_exponents()
-    return Pool(np.unique(Y, axis=0), judged.best_for_decisions(exponents), score)
+    """Learn the exponents from what models say of some training rows, not having been fitted on them.
+
+    The score is best for exponents that weigh candidates which equal exponents have picked. These need not be good at
+    picking candidates themselves, as a pool does when it predicts: where the 64 nearest label sets by a weak model are
+    all alike to it, its best exponent among them may be 0, and then nothing would tell which 64 to look at. So
+    decisions are judged with the candidates that the exponents in question pick, and there are others to fall back on:
+    halfway to equal exponents, equal ones, one model alone; those by the score and halfway also times a factor.
+    """
+    equal = _equal_exponents(evidence)
+    by_score, score = _judge(evidence, Y, rows, equal).best_exponents()
+    sharper, alone = np.array(SHARPNESSES)[:, np.newaxis], np.eye(len(equal))[(equal > 0) & (equal < 1)]
+    choices = [sharper * by_score, sharper * (by_score + equal) / 2, equal[np.newaxis], *alone[:, np.newaxis]]
+    losses = [_judge(evidence, Y, rows, of_kind[0]).losses(of_kind) for of_kind in choices]
+    best = _first_of_the_best(np.concatenate(losses))
+    return Pool(np.unique(Y, axis=0), np.concatenate(choices)[best], score)
 
 
 def best_score(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> float:
     """The score of the best exponents, as in `fit_pool`."""
-    return _judge(evidence, Y, rows).best_exponents()[1]
+    return _judge(evidence, Y, rows, _equal_exponents(evidence)).best_exponents()[1]
 
 
-def _judge(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> "_Judged":
-    """The best candidates of some training rows by equal exponents."""
+def _equal_exponents(evidence: Sequence[Evidence]) -> np.ndarray:
+    """The same for all models that know something about single rows, 0 for the others; they sum to 1."""
+    knows = np.array([one.log_odds is not None for one in evidence], dtype=float)
+    return knows / knows.sum()
+
+
+def _judge(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, picking: np.ndarray) -> "_Judged":
+    """The best candidates of some training rows by these exponents."""
     seen, which, counts = np.unique(Y, axis=0, return_inverse=True, return_counts=True)
     which = which.ravel()
     own = np.where(counts[which] == 1, which, -1)
-    start = np.array([0.0 if one.log_odds is None else 1.0 for one in evidence])
-    start /= start.sum()
     features, words, is_open = [], [], []
     for block in _blocks(len(rows), len(seen)):
         parts = [one[rows[block]] for one in evidence]
-        candidates = Candidates(seen, _mean_log_odds(parts, start), own[rows[block]])
+        candidates = Candidates(seen, _mean_log_odds(parts, picking), own[rows[block]])
         scores = np.stack([one.scores(candidates) for one in parts], axis=-1)
-        picked, logs = _best(np.where(candidates.is_open, scores @ start, -np.inf), MAX_CANDIDATES_PER_ROW)
+        picked, logs = _best(np.where(candidates.is_open, scores @ picking, -np.inf), MAX_CANDIDATES_PER_ROW)
         chosen = np.take_along_axis(scores, picked[..., np.newaxis], axis=1)
         features.append(chosen - chosen.max(axis=1, keepdims=True))  # the constant of a row does not count
         is_open.append(np.isfinite(logs))
         words.append(pack_words(candidates.labelsets(picked).reshape(-1, Y.shape[1])).reshape(*picked.shape, -1))
-    return _Judged(np.concatenate(features), np.concatenate(words), np.concatenate(is_open), Y[rows], start)
+    return _Judged(np.concatenate(features), np.concatenate(words), np.concatenate(is_open), Y[rows], picking)
 
 
 class _Judged:
@@ -118,12 +133,14 @@ class _Judged:
     is_open : ndarray of bool, of shape (n_rows, n_candidates)
         Which of them count: a row may have fewer candidates than there are places.
     Y : ndarray of shape (n_rows, n_labels)
-    start : ndarray of shape (n_models,)
-        Equal exponents, but 0 for a model that says the same of all rows.
+    picking : ndarray of shape (n_models,)
+        The exponents by which candidates were picked; others are pulled towards them.
     """
 
-    def __init__(self, features: np.ndarray, words: np.ndarray, is_open: np.ndarray, Y: np.ndarray, start: np.ndarray):
-        self.features, self.is_open, self.start, self.n_labels = features, is_open, start, Y.shape[1]
+    def __init__(
+        self, features: np.ndarray, words: np.ndarray, is_open: np.ndarray, Y: np.ndarray, picking: np.ndarray
+    ):
+        self.features, self.is_open, self.picking, self.n_labels = features, is_open, picking, Y.shape[1]
         self.to_truth = count_differences(words, pack_words(Y)[:, np.newaxis])
         self.among = count_differences(words[:, :, np.newaxis], words[:, np.newaxis])
 
@@ -144,33 +161,18 @@ class _Judged:
             slopes = 2 * (to_truth - expected)
             score = (shares * (2 * to_truth - expected)).sum()
             by_logs = shares * (slopes - (shares * slopes).sum(axis=1, keepdims=True))
-            gradient, pull = np.einsum("nc,ncm->m", by_logs, self.features), exponents - self.start
+            gradient, pull = np.einsum("nc,ncm->m", by_logs, self.features), exponents - self.picking
             return -score + PULL * (pull @ pull), -gradient + 2 * PULL * pull
 
-        bounds = [(0, MAX_EXPONENT)] * len(self.start)
-        found = minimize(negative_score, self.start, jac=True, method="L-BFGS-B", bounds=bounds)
+        bounds = [(0, MAX_EXPONENT)] * len(self.picking)
+        found = minimize(negative_score, self.picking, jac=True, method="L-BFGS-B", bounds=bounds)
         return found.x, -found.fun / len(to_truth)
 
-    def best_for_decisions(self, exponents: np.ndarray) -> np.ndarray:
-        """These exponents, or larger ones, or equal ones, or one model alone, if decisions are better by them.
-
-        Candidates are few among all label sets. So the best score may come from spreading what is not known over
-        label sets that are all wrong, and decisions suffer. We take the first choice whose mean loss is within one
-        standard error of the least. Each of some binomial losses is divided by its mean, so that all count alike.
-        """
-        alone = np.eye(len(self.start))[self.start > 0]
-        choices = [*(sharpness * exponents for sharpness in SHARPNESSES), self.start, *alone]
-        of_each_k = self._losses(choices)
-        losses = (of_each_k / of_each_k.mean(axis=(0, 2), keepdims=True).clip(SMALLEST_LOSS)).mean(axis=1)
-        behind = losses - losses[losses.mean(axis=1).argmin()]
-        allowed = behind.std(axis=1) / np.sqrt(behind.shape[1])
-        return choices[int((behind.mean(axis=1) <= allowed).argmax())]
-
-    def _losses(self, choices: Sequence[np.ndarray]) -> np.ndarray:
+    def losses(self, choices: Iterable[np.ndarray]) -> np.ndarray:
         """What the best candidate for each of some binomial losses costs, of shape (n_choices, n_losses, n_rows)."""
         ks = np.unique(np.linspace(1, self.n_labels, JUDGED_LOSSES).round().astype(int)).tolist()
-        losses = np.empty((len(choices), len(ks), len(self.to_truth)))
         shares, rows = [self.shares(choice) for choice in choices], np.arange(len(self.to_truth))
+        losses = np.empty((len(shares), len(ks), len(rows)))
         for place, k in enumerate(ks):
             deficits = BinomialMeasure(k).deficits(self.n_labels)
             among = deficits.astype(np.float32)[self.among]
@@ -178,6 +180,19 @@ class _Judged:
                 chosen = np.where(self.is_open, _expected(among, of_choice), np.inf).argmin(axis=1)
                 losses[number, place] = deficits[self.to_truth[rows, chosen]]
         return losses
+
+
+def _first_of_the_best(losses: np.ndarray) -> int:
+    """The first choice whose mean loss is within one standard error of the least.
+
+    Candidates are few among all label sets. So the best score may come from spreading what is not known over label sets
+    that are all wrong, and decisions suffer. Losses are of shape (n_choices, n_losses, n_rows). Each is divided by its
+    mean, so that all count alike.
+    """
+    of_rows = (losses / losses.mean(axis=(0, 2), keepdims=True).clip(SMALLEST_LOSS)).mean(axis=1)
+    behind = of_rows - of_rows[of_rows.mean(axis=1).argmin()]
+    allowed = behind.std(axis=1) / np.sqrt(behind.shape[1])
+    return int((behind.mean(axis=1) <= allowed).argmax())
 
 
 def _expected(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
