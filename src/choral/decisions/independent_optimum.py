@@ -55,7 +55,9 @@ def _most_probable(form: ByCount | ByRelevance | ByOverlap, marginals: np.ndarra
     return labels
 
 
-def _first_of_equals(form: ByCount | ByRelevance | ByOverlap, marginals: np.ndarray, size: int, least: float) -> np.ndarray:
+def _first_of_equals(
+    form: ByCount | ByRelevance | ByOverlap, marginals: np.ndarray, size: int, least: float
+) -> np.ndarray:
     def is_enough(chosen: np.ndarray) -> bool:
         return bool(independent_worth(form, marginals[np.newaxis], chosen[np.newaxis])[0] >= least)
 

@@ -114,7 +114,9 @@ def decide(
     """
     if isinstance(form, ByOverlap) and _is_on_device(distribution):
         options = {"node_limit": node_limit, "node_steps": node_steps, "random_state": random_state}
-        found = decide(distribution.on_host(), form, method, None if candidates is None else to_host(candidates), **options)
+        found = decide(
+            distribution.on_host(), form, method, None if candidates is None else to_host(candidates), **options
+        )
         return on_device_of(found, distribution.weights)
     if method == "closed_form" or (method in CHOOSING and has_closed_form(distribution, form)):
         return closed_form(distribution, form)
