@@ -44,14 +44,14 @@ class ByOverlap:
         total = right + wrong
         return wrong / xp_of(total).where(total > 0, total, xp_of(total).ones_like(total))
 
-    def worth_per_label(self, n_predicted: np.ndarray, n_true: np.ndarray) -> np.ndarray:
-        r"""One minus the loss, for each right label, where as many labels as possible are right.
+    def worth_per_label(self, n_predicted: Any, n_true: Any, most: Any) -> np.ndarray:
+        """One minus the loss, for each right label, where as many as possible are right.
 
-        One minus the loss is convex in the number of right labels, and 0 for none: with fewer right labels it is
-        worth no more for each of them.
+        One minus the loss is convex in the number of right labels, and 0 for none: where fewer are right, it is no
+        more for each of them.
         """
-        most = np.minimum(n_predicted, n_true)
-        return 1 / ((1 - self.extra - self.missed) * most + self.extra * n_predicted + self.missed * n_true)
+        per_label = (1 - self.extra - self.missed) * most + self.extra * n_predicted + self.missed * n_true
+        return 1 / np.where(per_label > 0, per_label, 1.0)
 
 
 LossForm: TypeAlias = Form | ByOverlap
@@ -67,9 +67,11 @@ class OverlapLoss(ABC):
 
 @dataclass(frozen=True)
 class FLoss(OverlapLoss):
-    r"""One minus the F measure of an instance, :math:`1 - \frac{(1 + \beta^2) r}{\beta^2 |y| + |h|}` with r labels right.
+    r"""One minus the F measure of an instance with the true labels y and the predicted ones h.
 
-    0 where neither the true labels y nor the predicted ones h hold any. `choral.f_loss` is its mean over rows.
+    .. math:: 1 - \frac{(1 + \beta^2) |y \cap h|}{\beta^2 |y| + |h|}
+
+    0 where both are empty. `choral.f_loss` is its mean over rows.
 
     Parameters
     ----------

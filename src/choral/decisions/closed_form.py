@@ -14,6 +14,7 @@ from choral.decisions.decision import Decision, exact_decision
 from choral.decisions.device_arrays import put_rows
 from choral.decisions.independent import IndependentLabels, needs_joint
 from choral.decisions.independent_optimum import best_of_independent
+from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.risks.by_size import best_by_size
 from choral.decisions.support import row_blocks
 from choral.decisions.ties import TOLERANCE, first_of_size
@@ -41,7 +42,7 @@ def closed_form(distribution: Distribution, form: LossForm) -> Decision:
     elif isinstance(distribution, IndependentLabels):
         blocks = row_blocks(distribution.n_instances, 4 * distribution.n_labels)
         labels = np.concatenate([best_of_independent(form, distribution.marginals()[rows]) for rows in blocks])
-    elif isinstance(form, ByOverlap):
+    elif isinstance(form, ByOverlap) and isinstance(distribution, LabelDistribution):
         best = [best_by_size(form, instances) for _, instances in distribution.blocks()]
         labels = np.concatenate([part.labels for part in best])
     else:

@@ -24,6 +24,7 @@ MAX_NODES = 20_000
 MAX_STEPS = 2e9  # of a transform, a few seconds
 MAX_NODE_STEPS = 1e10  # of branch and bound, likewise: they are multiply-adds of matrix products
 STEPS_PER_LABEL = 1000  # what a node takes besides
+SIZES_PER_STEP = 4  # likewise, under a loss by overlap: measured
 STEPS_PER_PAIR = 20  # the loss of a prediction and a label set, in multiply-adds
 PATIENCE = 5  # instances in a row that it does not prove, before it gives up
 MIN_NODES = 200  # fewer prove next to nothing
@@ -112,19 +113,18 @@ def decide(
     ``starts`` has one more prediction for each instance to search from, ``node_steps`` and ``transform_steps`` are the
     work that branch and bound and a transform may do where nobody has asked for them.
     """
-    if isinstance(form, ByOverlap) and _is_on_device(distribution):
-        options = {"node_limit": node_limit, "node_steps": node_steps, "random_state": random_state}
-        found = decide(
-            distribution.on_host(), form, method, None if candidates is None else to_host(candidates), **options
-        )
+    if isinstance(form, ByOverlap) and isinstance(distribution, LabelDistribution) and is_foreign(distribution.weights):
+        candidates = None if candidates is None else to_host(candidates)
+        here = distribution.on_host()
+        found = decide(here, form, method, candidates, node_limit=node_limit, random_state=random_state)
         return on_device_of(found, distribution.weights)
     if method == "closed_form" or (method in CHOOSING and has_closed_form(distribution, form)):
         return closed_form(distribution, form)
     decisions = []
     for rows, joint in distribution.joint_blocks():
         if method == "transform" or (method in CHOOSING and _can_see_all(joint, form, transform_steps or MAX_STEPS)):
-            by_overlap = isinstance(form, ByOverlap)  # which no transform knows
-            decisions.append(look_at_all(joint, form) if by_overlap else transform(joint, [form])[0])
+            # No transform knows a loss by overlap.
+            decisions.append(look_at_all(joint, form) if isinstance(form, ByOverlap) else transform(joint, [form])[0])
             continue
         of_rows = None if starts is None else starts[rows, :]
         found = search(joint, form, candidates=candidates, starts=of_rows, random_state=random_state)
@@ -143,6 +143,8 @@ def _prove(
         return branch_and_bound(joint, form, found, everywhere, node_limit=node_limit or MAX_NODES)
     not_proven = np.flatnonzero(~found.exact)
     steps_per_node = joint.n_labels * (STEPS_PER_LABEL + 4 * joint.weights.size / joint.n_instances)
+    if isinstance(form, ByOverlap):  # bounded for each size by itself
+        steps_per_node *= max(1, joint.n_labels / SIZES_PER_STEP)
     nodes = min(int(steps / (steps_per_node * max(not_proven.size, 1))), node_limit or MAX_NODES)
     if method in ("search", "quick") or nodes < MIN_NODES:
         return found

@@ -6,8 +6,8 @@ under an F loss (`ByOverlap.worth_per_label`). So a predicted set h of m labels 
 .. math:: \sum_{i \in h} \Delta_{im}, \quad \Delta_{im} = \sum_s P_{is} \, w(m, s),
 
 and of all sets of this size the m labels with the largest :math:`\Delta_{im}` are best (Dembczynski et al., An Exact
-Algorithm for F-Measure Maximization, 2011). The empty prediction is worth the probability of the empty label set. For an
-F loss this is the optimum, for any number of labels; for other losses it is a bound, and a prediction to start from.
+Algorithm for F-Measure Maximization, 2011). The empty prediction is worth the probability of the empty label set. Under
+an F loss this gives the optimum, for any number of labels; under others a bound, and a prediction to start from.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,8 @@ def _gains(form: ByOverlap, instances: Any) -> Iterator[tuple[np.ndarray, np.nda
     places = which[members] * n_labels + labels
     by_size = sp.csr_array((np.ones(members.size), (members, places)), shape=(len(support), sizes.size * n_labels))
     of_nothing = np.asarray(weights @ (support.sizes == 0).astype(float))
-    per_label = form.worth_per_label(np.arange(1, n_labels + 1)[:, np.newaxis], sizes)
+    n_predicted = np.arange(1, n_labels + 1)[:, np.newaxis]
+    per_label = form.worth_per_label(n_predicted, sizes, np.minimum(n_predicted, sizes))
     for rows in row_blocks(instances.n_instances, n_labels * max(n_labels, sizes.size)):
         joint = weights[rows] @ by_size
         joint = joint.toarray() if sp.issparse(joint) else np.asarray(joint)

@@ -3,12 +3,16 @@ r"""Risks under losses by overlap: with a predicted set of s and a true one of R
 :math:`r = (s + R - d) / 2` labels are right, :math:`s - r` extra and :math:`R - r` missed.
 """
 
+from collections.abc import Callable
 from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
 
 from choral._array_api import Array, as_real, xp_of
 from choral.decisions.instances import Instances, PairsOfSets
 from choral.decisions.risks.base import Bound, Risk, gains
-from choral.decisions.risks.by_size import best_by_size
+from choral.decisions.risks.by_size import BestBySize, best_by_size
 from choral.overlap import ByOverlap
 
 
@@ -17,7 +21,7 @@ class OverlapRisk(Risk):
 
     def __init__(self, form: ByOverlap):
         self.form = form
-        self._best_by_size = lru_cache(maxsize=1)(partial(best_by_size, form))
+        self._best_by_size: Callable[[Any], BestBySize] = lru_cache(maxsize=1)(partial(best_by_size, form))
 
     def _losses_at(self, pairs: PairsOfSets, wrong: Array, n_predicted: Array) -> Array:
         """The loss by the number of wrong labels and of those predicted."""
@@ -46,11 +50,26 @@ class OverlapRisk(Risk):
     def root_bound(self, instances: Instances) -> Array:
         return 1 - self._best_by_size(instances).worths
 
-    def bound(self, instances: Instances, labels: Array, decided: Array) -> Bound:
-        """All that is not decided matches: nothing is extra or missed there."""
-        pairs, xp = instances.pairs(labels), xp_of(labels)
+    def bound(self, instances: Instances, labels: np.ndarray, decided: np.ndarray) -> Bound:
+        r"""The best completion of each size, for NumPy arrays.
+
+        As in `choral.decisions.risks.by_size`, but with fewer labels that can be right: those that are decided to be
+        extra or missed are not. Where all labels are decided it is the risk itself.
+        """
+        pairs = instances.pairs(labels)
         wrong = as_real(pairs.differences(decided=instances.wrap(decided)))
-        nothing = instances.pairs(xp.zeros_like(labels))
+        nothing = instances.pairs(np.zeros_like(labels))
         missed = as_real(nothing.differences(decided=instances.wrap(decided * (1 - labels))))
-        certain = self.form.losses(pairs.of_labelsets(as_real(pairs.labelsets.sizes)) - missed, wrong - missed, missed)
-        return Bound(instances.total(certain), *gains(instances, decided, 1 - certain))
+        extra, n_true = wrong - missed, pairs.of_labelsets(as_real(pairs.labelsets.sizes))
+        n_ones, n_free = labels.sum(axis=1, dtype=np.intp), (1 - decided).sum(axis=1, dtype=np.intp)
+        right = pairs.of_predictions(as_real(n_ones)) - extra
+        worths = np.where(n_ones == 0, instances.total((n_true == 0) & (wrong == 0)), 0.0)
+        for size in range(1, self.form.n_labels + 1):
+            per_label = self.form.worth_per_label(size, n_true, np.minimum(size - extra, n_true - missed))
+            of_free = np.sort(instances.by_label(per_label) * (1 - decided), axis=1)[:, ::-1].cumsum(axis=1)
+            n_added = size - n_ones
+            added = np.take_along_axis(of_free, np.maximum(n_added - 1, 0)[:, np.newaxis], axis=1)[:, 0]
+            of_size = instances.total(right * per_label) + np.where(n_added > 0, added, 0.0)
+            worths = np.maximum(worths, np.where((n_added >= 0) & (n_added <= n_free), of_size, 0.0))
+        certain = self.form.losses(n_true - missed, extra, missed)  # if all that is not decided matches
+        return Bound(1 - worths, *gains(instances, decided, 1 - certain))
