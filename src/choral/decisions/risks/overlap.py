@@ -23,26 +23,22 @@ class OverlapRisk(Risk):
         self.form = form
         self._best_by_size: Callable[[Any], BestBySize] = lru_cache(maxsize=1)(partial(best_by_size, form))
 
-    def _losses_at(self, pairs: PairsOfSets, wrong: Array, n_predicted: Array) -> Array:
-        """The loss by the number of wrong labels and of those predicted."""
-        n_predicted, n_true = pairs.of_predictions(n_predicted), pairs.of_labelsets(as_real(pairs.labelsets.sizes))
-        right = (n_predicted + n_true - wrong) / 2
+    def losses(self, pairs: PairsOfSets) -> Array:
+        n_predicted, n_true, right = _overlap(pairs)
         return self.form.losses(right, n_predicted - right, n_true - right)
 
-    def losses(self, pairs: PairsOfSets) -> Array:
-        return self._losses_at(pairs, as_real(pairs.differences()), as_real(pairs.predictions.sizes))
-
     def flips(self, instances: Instances, labels: Array) -> Array:
-        pairs = instances.pairs(labels)
-        wrong, n_predicted = as_real(pairs.differences()), as_real(pairs.predictions.sizes)
+        form, pairs = self.form, instances.pairs(labels)
+        n_predicted, n_true, right = _overlap(pairs)
+        total = (1 - form.extra - form.missed) * right + (form.extra * n_predicted + form.missed * n_true)
 
         def after(step: int) -> Array:
-            """The risk after a label is added to the prediction (1) or removed from it (-1)."""
-            losses = self._losses_at(pairs, wrong + step, n_predicted + step)  # the label is not true
-            changes = self._losses_at(pairs, wrong - step, n_predicted + step) - losses
-            return instances.by_label(changes) + instances.total(losses)[:, None]
+            """The worth after a label is added to the prediction (1) or removed from it (-1)."""
+            if_wrong = _shares(right, total + step * form.extra)
+            if_right = _shares(right + step, total + step * (1 - form.missed))
+            return instances.by_label(if_right - if_wrong) + instances.total(if_wrong)[:, None]
 
-        return xp_of(labels).where(labels > 0, after(-1), after(1))
+        return 1 - xp_of(labels).where(labels > 0, after(-1), after(1))
 
     def starts(self, instances: Instances) -> list[Array]:
         return [self._best_by_size(instances).labels]
@@ -73,3 +69,17 @@ class OverlapRisk(Risk):
             worths = np.maximum(worths, np.where((n_added >= 0) & (n_added <= n_free), of_size, 0.0))
         certain = self.form.losses(n_true - missed, extra, missed)  # if all that is not decided matches
         return Bound(1 - worths, *gains(instances, decided, 1 - certain))
+
+
+def _overlap(pairs: PairsOfSets) -> tuple[Array, Array, Array]:
+    """How many labels are predicted, true, and both: numbers that broadcast to one for each pair, and one for each."""
+    n_predicted = pairs.of_predictions(as_real(pairs.predictions.sizes))
+    n_true = pairs.of_labelsets(as_real(pairs.labelsets.sizes))
+    return n_predicted, n_true, (n_predicted + n_true - as_real(pairs.differences())) / 2
+
+
+def _shares(right: Array, total: Array) -> Array:
+    """Right labels as a share of the total; all of it where there is nothing to be right on."""
+    xp, is_empty = xp_of(total), total <= 0
+    ones = xp.ones_like(total[..., :1])
+    return xp.where(is_empty, ones, right / xp.where(is_empty, ones, total))
