@@ -9,7 +9,17 @@ import sys
 import numpy as np
 from measuring import conclude, peak_memory, seconds, share, within
 
-from choral import AtLeastMeasure, BinomialMeasure, LabelDistribution, PolynomialMeasure, bayes_curve, bayes_optimal
+from choral import (
+    AtLeastMeasure,
+    BinomialMeasure,
+    FLoss,
+    IndependentLabels,
+    JaccardLoss,
+    LabelDistribution,
+    PolynomialMeasure,
+    bayes_curve,
+    bayes_optimal,
+)
 
 
 def near_prototypes(rng: np.random.Generator, n_labelsets: int, n_labels: int, n_prototypes: int) -> np.ndarray:
@@ -33,6 +43,19 @@ def many_instances(rng: np.random.Generator, repeats: int) -> LabelDistribution:
         (ours,) = seconds([lambda measure=measure: bayes_optimal(distribution, measure, method="search")], repeats)
         within(f"search 2,000 x 1,000 x 50, {_name(measure)}", ours, 2)
     return distribution
+
+
+def overlap(rng: np.random.Generator, repeats: int) -> None:
+    """F losses, whose optimum is exact, and Jaccard, which is searched for."""
+    labelsets = near_prototypes(rng, 500, 50, n_prototypes=30)
+    joint = LabelDistribution(labelsets, rng.dirichlet(np.full(500, 0.02), size=10_000))
+    (ours,) = seconds([lambda: bayes_optimal(joint, FLoss())], repeats)
+    within("F1 10,000 x 500 x 50", ours, 2)
+    (ours,) = seconds([lambda: bayes_optimal(IndependentLabels(joint.marginals()), FLoss())], repeats)
+    within("F1 10,000 x 50 independent labels", ours, 2)
+    (ours,) = seconds([lambda: bayes_optimal(joint, JaccardLoss(), method="quick")], repeats)
+    within("Jaccard 10,000 x 500 x 50", ours, 20)
+    peak_memory("F1, 10,000 x 500 x 50", lambda: bayes_optimal(joint, FLoss()), 256)
 
 
 def quality(rng: np.random.Generator, n_rows: int) -> None:
@@ -82,6 +105,7 @@ def main() -> int:
     rng = np.random.default_rng(0)
     all_predictions(rng, options.repeats)
     many = many_instances(rng, options.repeats)
+    overlap(rng, options.repeats)
     quality(rng, options.rows)
     memory(rng, many)
     return conclude()

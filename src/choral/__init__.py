@@ -26,6 +26,7 @@ from choral.losses import (
     covering_loss,
     f_loss,
     hamming_loss,
+    jaccard_loss,
     owa_loss,
     polynomial_loss,
     subset_loss,
@@ -43,6 +44,7 @@ from choral.measures import (
     RelevanceMeasure,
     SubsetMeasure,
 )
+from choral.overlap import FLoss, JaccardLoss
 from choral.profiles import ErrorProfile, MixedPredictionsWarning, ObservedProfile, loss_curve
 from choral.scores import harden, harden_top, scores_from_logits, stack_proba
 from choral.scoring import make_scorer
@@ -82,8 +84,10 @@ __all__ = [
     "Decision",
     "ErrorProfile",
     "Evaluation",
+    "FLoss",
     "HammingMeasure",
     "IndependentLabels",
+    "JaccardLoss",
     "LabelDistribution",
     "LossCurve",
     "MixedPredictionsWarning",
@@ -107,6 +111,7 @@ __all__ = [
     "hamming_loss",
     "harden",
     "harden_top",
+    "jaccard_loss",
     "loss_curve",
     "make_scorer",
     "owa_loss",

@@ -46,6 +46,7 @@ from choral.measures import (
     check_measure,
 )
 from choral.measures.moebius import label_set, set_weights
+from choral.overlap import AnyLoss, FLoss, JaccardLoss, OverlapLoss
 from choral.rows import CorrectBlock, PairBlock, Rows, add_up, open_rows
 from choral.rows.dense import count_rows
 from choral.rows.ranks import rank_averages
@@ -251,24 +252,67 @@ def covering_loss(
     )
 
 
-@np.errstate(under="ignore")
 def f_loss(
-    y_true: LabelMatrix, y_pred: LabelMatrix, *, sample_weight: RowWeights | None = None, reduction: Reduction = "mean"
+    y_true: LabelMatrix,
+    y_pred: LabelMatrix,
+    *,
+    beta: float = 1.0,
+    sample_weight: RowWeights | None = None,
+    reduction: Reduction = "mean",
 ) -> Loss:
     r"""One minus the F measure of each row; 0 where truth and prediction are both empty.
 
-    .. math:: 1 - \frac{2 \sum_i y_i s_i}{\sum_i y_i + \sum_i s_i} = \frac{\sum_i |y_i - s_i|}{\sum_i y_i + \sum_i s_i}
+    .. math:: 1 - \frac{(1 + \beta^2) \sum_i y_i s_i}{\beta^2 \sum_i y_i + \sum_i s_i}
 
-    The F measure is no Choquet integral of correctness: it is here because people compare with it. Parameters as in
-    `choquet_loss`.
+    The F measure is no Choquet integral of correctness: it is here because people compare with it.
+
+    Parameters
+    ----------
+    beta : float
+        How much recall counts beside precision, between 0.001 and 1000.
+    y_true, y_pred, sample_weight, reduction
+        As in `choquet_loss`.
 
     Examples
     --------
     >>> f_loss([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]], reduction="none").round(3)
     array([0.333, 0.   ])
     """
+    return _overlap_loss(y_true, y_pred, FLoss(beta), sample_weight, reduction)
+
+
+def jaccard_loss(
+    y_true: LabelMatrix, y_pred: LabelMatrix, *, sample_weight: RowWeights | None = None, reduction: Reduction = "mean"
+) -> Loss:
+    r"""One minus the Jaccard index of each row; 0 where truth and prediction are both empty.
+
+    .. math:: 1 - \frac{\sum_i y_i s_i}{\sum_i y_i + \sum_i s_i - \sum_i y_i s_i}
+
+    Like the F measure it is no Choquet integral of correctness. Parameters as in `choquet_loss`.
+
+    Examples
+    --------
+    >>> jaccard_loss([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]], reduction="none")
+    array([0.5, 0. ])
+    """
+    return _overlap_loss(y_true, y_pred, JaccardLoss(), sample_weight, reduction)
+
+
+def mean_loss(
+    y_true: LabelMatrix, y_pred: LabelMatrix, measure: AnyLoss, *, sample_weight: RowWeights | None = None
+) -> float:
+    """The mean over rows of the loss that a measure, `FLoss` or `JaccardLoss` defines."""
+    if isinstance(measure, OverlapLoss):
+        return _overlap_loss(y_true, y_pred, measure, sample_weight, "mean")
+    return choquet_loss(y_true, y_pred, measure, sample_weight=sample_weight)
+
+
+@np.errstate(under="ignore")
+def _overlap_loss(
+    y_true: LabelMatrix, y_pred: LabelMatrix, loss: OverlapLoss, sample_weight: RowWeights | None, reduction: Reduction
+) -> Loss:
     rows = open_rows(y_true, y_pred, sample_weight=sample_weight)
-    return _reduce(rows, _f_rows, reduction, first_foreign(y_pred, y_true))
+    return _reduce(rows, partial(_overlap_rows, loss=loss), reduction, first_foreign(y_pred, y_true))
 
 
 # The losses of rows in memory, block by block
@@ -285,21 +329,21 @@ def _covering_rows(rows: Rows, measure: CoveringMeasure, total: float) -> Iterat
     return _row_losses(rows, measure, plain)
 
 
-def _f_rows(rows: Rows) -> Iterator[Array]:
+def _overlap_rows(rows: Rows, loss: OverlapLoss) -> Iterator[Array]:
+    form = loss.form(rows.n_labels)
     for block in rows.pair_blocks():
-        errors, positives = _errors_and_positives(block)
-        xp = xp_of(errors)
-        losses = errors / xp.where(positives > 0, positives, xp.ones_like(positives))
-        yield _leave_out(xp.clip(losses, 0, 1), block.n_observed)  # sums of the same scores may round differently
+        yield _leave_out(form.losses(*_overlap(block)), block.n_observed)
 
 
-def _errors_and_positives(block: PairBlock) -> tuple[Array, Array]:
-    """The sums of errors, and of true and predicted labels together, of each row."""
+def _overlap(block: PairBlock) -> tuple[Array, Array, Array]:
+    """How many labels of each row are right, extra and missed; of scores, to what degree."""
     if block.is_hard and isinstance(block.true, np.ndarray):
         true, pred = (np.ascontiguousarray(labels, dtype=bool) for labels in (block.true, block.pred))
-        return count_rows(true != pred).astype(float), (count_rows(true) + count_rows(pred)).astype(float)
-    errors = _row_sums(abs(as_real(block.true) - as_real(block.pred)))
-    return errors, _row_sums(block.true) + _row_sums(block.pred)
+        right, predicted, relevant = (count_rows(flags).astype(float) for flags in (true & pred, pred, true))
+        return right, predicted - right, relevant - right
+    true, pred = as_real(block.true), as_real(block.pred)
+    both = true.multiply(pred) if sp.issparse(true) else true * pred
+    return _row_sums(both), _row_sums(pred - both), _row_sums(true - both)
 
 
 def _row_losses(rows: Rows, measure: Measure, form: Form) -> Iterator[Array]:

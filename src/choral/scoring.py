@@ -7,8 +7,8 @@ import numpy as np
 
 from choral._last_learner import last_learner, reach_learner, takes_measure
 from choral._typing import Features, LabelMatrix, RowWeights
-from choral.losses import choquet_loss
-from choral.measures import Measure, check_measure
+from choral.losses import mean_loss
+from choral.overlap import AnyLoss, check_loss
 from choral.rows.door import read_matrix
 from choral.scores import stack_proba
 
@@ -17,7 +17,7 @@ from choral.scores import stack_proba
 class LossScorer:
     """Minus the loss of an estimator's predictions: greater is better, as scikit-learn wants it."""
 
-    measure: Measure
+    measure: AnyLoss
     response: str = "predict"
 
     def __call__(
@@ -30,7 +30,7 @@ class LossScorer:
         )
         if is_single and np.ndim(y_pred) == 1:
             y_pred = np.reshape(y_pred, (-1, 1))
-        return -choquet_loss(y_true, y_pred, self.measure, sample_weight=sample_weight)
+        return -mean_loss(y_true, y_pred, self.measure, sample_weight=sample_weight)
 
     def _labels(self, estimator: Any, X: Features) -> Any:
         """Hard labels; a learner that decides for any loss is asked for the best ones under this one."""
@@ -50,7 +50,7 @@ class LossScorer:
         return stack_proba(proba, classes)
 
 
-def make_scorer(measure: Measure, response: Literal["predict", "predict_proba"] = "predict") -> LossScorer:
+def make_scorer(measure: AnyLoss, response: Literal["predict", "predict_proba"] = "predict") -> LossScorer:
     """A scorer for ``cross_val_score``, ``GridSearchCV`` and their like.
 
     A learner that decides for any loss, such as `choral.learners.JointForest`, is asked for the labels that are best
@@ -58,7 +58,7 @@ def make_scorer(measure: Measure, response: Literal["predict", "predict_proba"] 
 
     Parameters
     ----------
-    measure : Measure
+    measure : Measure, FLoss or JaccardLoss
         Defines the loss.
     response : {"predict", "predict_proba"}
         Judge hard labels, or scores. The two are different yardsticks: do not compare one with the other.
@@ -76,5 +76,5 @@ def make_scorer(measure: Measure, response: Literal["predict", "predict_proba"] 
     """
     if response not in ("predict", "predict_proba"):
         raise ValueError(f"response must be 'predict' or 'predict_proba'; got {response!r}.")
-    check_measure(measure)
+    check_loss(measure)
     return LossScorer(measure, response)

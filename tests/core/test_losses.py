@@ -58,6 +58,8 @@ LOSSES = [
     partial(choral.owa_loss, weights=[0.4, 0.3, 0.2, 0.1]),
     partial(choral.covering_loss, label_sets=[(0, 1), (2,)]),
     choral.f_loss,
+    partial(choral.f_loss, beta=2),
+    choral.jaccard_loss,
 ]
 
 
@@ -109,6 +111,33 @@ def test_f_loss_is_that_of_scikit_learn(weighted):
     assert choral.f_loss(y_true, y_pred, sample_weight=weight) == pytest.approx(1 - expected)
     assert choral.f_loss([[0, 0]], [[0, 0]]) == 0
     assert choral.f_loss([[0, 0]], [[0, 1]]) == 1
+
+
+@pytest.mark.parametrize("beta", [0.5, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_f_loss_with_a_beta_is_that_of_scikit_learn(weighted, beta):
+    y_true, y_pred = random_labels(2, n_rows=200, n_labels=3)
+    weight = np.random.default_rng(1).random(200) if weighted else None
+    options = {"beta": beta, "average": "samples", "zero_division": 1, "sample_weight": weight}
+    expected = sklearn.metrics.fbeta_score(y_true, y_pred, **options)
+    assert choral.f_loss(y_true, y_pred, beta=beta, sample_weight=weight) == pytest.approx(1 - expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_jaccard_loss_is_that_of_scikit_learn(weighted):
+    y_true, y_pred = random_labels(2, n_rows=200, n_labels=3)
+    weight = np.random.default_rng(1).random(200) if weighted else None
+    expected = sklearn.metrics.jaccard_score(y_true, y_pred, average="samples", zero_division=1, sample_weight=weight)
+    assert choral.jaccard_loss(y_true, y_pred, sample_weight=weight) == pytest.approx(1 - expected)
+    assert choral.jaccard_loss([[0, 0]], [[0, 0]]) == 0
+    assert choral.jaccard_loss([[0, 0]], [[0, 1]]) == 1
+
+
+def test_f_and_jaccard_losses_of_scores_and_of_known_labels():
+    y_true, scores = [[1, 1, 0, 0]], [[0.5, 1, 0.25, 0]]
+    assert choral.f_loss(y_true, scores, beta=2) == pytest.approx(1 - 5 * 1.5 / (4 * 2 + 1.75))
+    assert choral.jaccard_loss(y_true, scores) == pytest.approx(1 - 1.5 / (2 + 1.75 - 1.5))
+    assert choral.jaccard_loss([[1, np.nan, 0], [np.nan] * 3], [[1, 1, 1], [1, 1, 1]]) == 0.5
 
 
 # Between the ends, the definition.

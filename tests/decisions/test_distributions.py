@@ -241,7 +241,7 @@ def test_bad_questions_are_refused(distribution):
         distribution.expected_loss([[0, np.nan, 1]], HammingMeasure())
     with pytest.raises(ValueError, match="predictions must have a row for each of 2 instances; got 3"):
         distribution.risk(np.zeros((3, 3)), HammingMeasure())
-    with pytest.raises(TypeError, match=r"measure must be one of choral.measures; got 'hamming'"):
+    with pytest.raises(TypeError, match=r"measure must be one of choral.measures, FLoss or JaccardLoss; got 'hamming'"):
         distribution.risk([0, 0, 0], "hamming")
     with pytest.raises(ValueError, match="AdditiveMeasure"):
         distribution.risk([0, 0, 0], AdditiveMeasure([0.5, 0.5]))

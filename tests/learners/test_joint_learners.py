@@ -770,7 +770,7 @@ def test_the_measure_given_is_the_default(measure):
 
 def test_what_is_no_measure_is_refused():
     model = ExpectedLossClassifier(LabelPowerset()).fit(X, Y)
-    with pytest.raises(TypeError, match="measure must be one of choral.measures; got 'hamming'"):
+    with pytest.raises(TypeError, match="measure must be one of choral.measures, FLoss or JaccardLoss; got 'hamming'"):
         model.predict(NEW, measure="hamming")
     with pytest.raises(ValueError, match="k must lie in 1..3, the number of labels; got 4"):
         model.predict(NEW, measure=BinomialMeasure(4))

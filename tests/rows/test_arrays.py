@@ -118,6 +118,8 @@ def test_losses_are_those_of_numpy_for_every_measure(library, name, kind):
         choral.hamming_loss,
         choral.subset_loss,
         choral.f_loss,
+        partial(choral.f_loss, beta=2),
+        choral.jaccard_loss,
         partial(choral.owa_loss, weights=[0.5, 0.2, 0.1, 0.1, 0.1, 0]),
         partial(choral.covering_loss, label_sets=[(0, 1), (2, 3, 5), 4]),
         partial(choral.covering_loss, label_sets=[(0, 1), (1, 2)], weights=[1, 3], normalize=False),

@@ -151,5 +151,5 @@ def test_scorers_are_values():
 def test_bad_scorers_are_refused():
     with pytest.raises(ValueError, match="response must be 'predict' or 'predict_proba'; got 'decision_function'"):
         choral.make_scorer(HammingMeasure(), response="decision_function")
-    with pytest.raises(TypeError, match="measure must be one of choral.measures; got 'hamming'"):
+    with pytest.raises(TypeError, match="measure must be one of choral.measures, FLoss or JaccardLoss; got 'hamming'"):
         choral.make_scorer("hamming")

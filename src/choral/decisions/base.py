@@ -8,7 +8,7 @@ from choral._array_api import Array, xp_of
 from choral._typing import LabelMatrix, RandomState
 from choral.decisions.checks import check_hard
 from choral.decisions.ties import TOLERANCE
-from choral.measures import Form, Measure, check_measure
+from choral.overlap import AnyLoss, LossForm, check_loss
 
 
 class Distribution(ABC):
@@ -55,14 +55,14 @@ class Distribution(ABC):
         return xp.astype(marginals > 0.5 + TOLERANCE, xp.uint8)
 
     @abstractmethod
-    def expected_loss(self, candidates: LabelMatrix, measure: Measure) -> Array:
+    def expected_loss(self, candidates: LabelMatrix, measure: AnyLoss) -> Array:
         """Expected loss of each candidate for each instance.
 
         Parameters
         ----------
         candidates : array-like of shape (n_candidates, n_labels) or (n_labels,)
             Hard predictions, 0 or 1, the same for all instances.
-        measure : Measure
+        measure : Measure, FLoss or JaccardLoss
 
         Returns
         -------
@@ -70,14 +70,14 @@ class Distribution(ABC):
         """
 
     @abstractmethod
-    def risk(self, predictions: LabelMatrix, measure: Measure) -> Array:
+    def risk(self, predictions: LabelMatrix, measure: AnyLoss) -> Array:
         """Expected loss of a prediction for each instance.
 
         Parameters
         ----------
         predictions : array-like of shape (n_instances, n_labels) or (n_labels,)
             Hard predictions, 0 or 1: one for each instance, or one for all.
-        measure : Measure
+        measure : Measure, FLoss or JaccardLoss
 
         Returns
         -------
@@ -85,8 +85,8 @@ class Distribution(ABC):
         """
 
     @abstractmethod
-    def risk_under(self, form: Form, labels: Array) -> Array:
-        """The risk of checked predictions, one for each instance, under the form of a measure."""
+    def risk_under(self, form: LossForm, labels: Array) -> Array:
+        """The risk of checked predictions, one for each instance, under the form of a measure or loss."""
 
     @abstractmethod
     def wrong_labels(self, predictions: LabelMatrix) -> Array:
@@ -127,9 +127,9 @@ class Distribution(ABC):
         """An array on the device where all arrays of this distribution are; None for NumPy's."""
         return None
 
-    def form_of(self, measure: Measure) -> Form:
-        """The form of a measure on this many labels; what is no measure is refused."""
-        check_measure(measure)
+    def form_of(self, measure: AnyLoss) -> LossForm:
+        """The form of a measure or loss on this many labels; all else is refused."""
+        check_loss(measure)
         return measure.form(self.n_labels)
 
     def check_candidates(self, candidates: LabelMatrix) -> tuple[Array, bool]:

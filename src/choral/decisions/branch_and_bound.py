@@ -18,7 +18,7 @@ from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.risks import Risk, make_risk
 from choral.decisions.support import DenseInstances, Support, block_entries
 from choral.decisions.ties import TOLERANCE, best_row, comes_first
-from choral.measures.forms import Form
+from choral.overlap import LossForm
 
 NODES_PER_STEP = 64
 NOISE = 1e-14  # of two bounds that should be equal
@@ -26,7 +26,7 @@ NOISE = 1e-14  # of two bounds that should be equal
 
 def branch_and_bound(
     distribution: LabelDistribution,
-    form: Form,
+    form: LossForm,
     known: Decision,
     instances: np.ndarray,
     *,

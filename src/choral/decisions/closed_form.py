@@ -2,6 +2,7 @@ r"""Optimal predictions that need no search.
 
 * An additive measure: each label by itself, so the labels more probable than not.
 * Subset 0/1: the most probable label set.
+* F losses: the best label set of each size (see `choral.decisions.risks.by_size`).
 * Independent labels: see `choral.decisions.independent_optimum`.
 """
 
@@ -13,35 +14,43 @@ from choral.decisions.decision import Decision, exact_decision
 from choral.decisions.device_arrays import put_rows
 from choral.decisions.independent import IndependentLabels, needs_joint
 from choral.decisions.independent_optimum import best_of_independent
+from choral.decisions.label_distribution import LabelDistribution
+from choral.decisions.risks.by_size import best_by_size
 from choral.decisions.support import row_blocks
 from choral.decisions.ties import TOLERANCE, first_of_size
-from choral.measures.forms import ByCount, ByRelevance, Form, Table, Terms
+from choral.measures.forms import ByCount, ByRelevance, Table, Terms
 from choral.measures.subsets import zeta_transform
+from choral.overlap import ByOverlap, LossForm
 
 LINEAR = 1e-15  # OWA weights that differ by less make a Hamming loss
 
 
-def has_closed_form(distribution: Distribution, form: Form) -> bool:
+def has_closed_form(distribution: Distribution, form: LossForm) -> bool:
     """Whether `closed_form` knows the optimum."""
     if label_weights(form) is not None or is_subset(form):
+        return True
+    if isinstance(form, ByOverlap) and form.is_linear:
         return True
     return isinstance(distribution, IndependentLabels) and not needs_joint(form)
 
 
-def closed_form(distribution: Distribution, form: Form) -> Decision:
-    """The optimum for additive measures, for subset 0/1, and for independent labels, where `has_closed_form` holds."""
+def closed_form(distribution: Distribution, form: LossForm) -> Decision:
+    """The optimum for additive measures, subset 0/1, F losses and independent labels, where `has_closed_form` holds."""
     weights = label_weights(form)
     if weights is not None:
         labels = _best_by_label(distribution.marginals(), weights)
     elif isinstance(distribution, IndependentLabels):
         blocks = row_blocks(distribution.n_instances, 4 * distribution.n_labels)
         labels = np.concatenate([best_of_independent(form, distribution.marginals()[rows]) for rows in blocks])
+    elif isinstance(form, ByOverlap) and isinstance(distribution, LabelDistribution):
+        best = [best_by_size(form, instances) for _, instances in distribution.blocks()]
+        labels = np.concatenate([part.labels for part in best])
     else:
         labels = distribution.mode()
     return exact_decision(labels, distribution.risk_under(form, labels))
 
 
-def label_weights(form: Form) -> np.ndarray | None:
+def label_weights(form: LossForm) -> np.ndarray | None:
     """What each label counts if the measure is additive, else None."""
     match form:
         case ByCount():
@@ -57,9 +66,11 @@ def label_weights(form: Form) -> np.ndarray | None:
             return masses[singles] if is_additive else None
         case ByRelevance():
             return np.ones(1) if form.n_labels == 1 else None
+        case ByOverlap():
+            return None
 
 
-def is_subset(form: Form) -> bool:
+def is_subset(form: LossForm) -> bool:
     """Whether nothing short of all labels is worth anything."""
     match form:
         case ByCount():
@@ -68,7 +79,7 @@ def is_subset(form: Form) -> bool:
             return not form.singles.any() and [labels for labels, _ in form.larger] == [tuple(range(form.n_labels))]
         case Table():
             return not form.values[:-1].any()
-        case ByRelevance():
+        case ByRelevance() | ByOverlap():
             return False
 
 

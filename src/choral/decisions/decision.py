@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from choral._array_api import Array, concatenate, is_foreign, xp_of
+from choral._array_api import Array, concatenate, is_foreign, to_library_of, xp_of
 from choral._validation import Value
 from choral.decisions.ties import TOLERANCE
 
@@ -59,6 +59,12 @@ def bounded_decision(labels: Array, risk: Array, lower_bound: Array) -> Decision
     xp = xp_of(risk)
     lower_bound = xp.minimum(xp.clip(lower_bound, 0, None), risk)
     return Decision(labels, risk, risk - lower_bound <= TOLERANCE, lower_bound)
+
+
+def on_device_of(decision: Decision, like: Array) -> Decision:
+    """A decision of NumPy's arrays beside another array."""
+    parts = decision.labels, decision.risk, decision.exact, decision.lower_bound
+    return Decision(*(to_library_of(part, like) for part in parts))
 
 
 def join_decisions(decisions: Sequence[Decision]) -> Decision:

@@ -17,8 +17,8 @@ from choral.decisions.base import Distribution
 from choral.decisions.label_distribution import MAX_DENSE_LABELS, LabelDistribution
 from choral.decisions.risks.table import loss_table
 from choral.decisions.support import row_blocks
-from choral.measures import Form, Measure
 from choral.measures.forms import ByCount, ByRelevance, Table, Terms
+from choral.overlap import AnyLoss, ByOverlap, LossForm
 
 
 class IndependentLabels(Value, Distribution):
@@ -74,19 +74,19 @@ class IndependentLabels(Value, Distribution):
     def mode(self) -> np.ndarray:
         return self.marginal_mode()
 
-    def expected_loss(self, candidates: LabelMatrix, measure: Measure) -> np.ndarray:
+    def expected_loss(self, candidates: LabelMatrix, measure: AnyLoss) -> np.ndarray:
         form = self.form_of(measure)
         labels, single = self.check_candidates(candidates)
         everyone = (self.n_instances, self.n_labels)
         losses = [self.risk_under(form, np.broadcast_to(candidate, everyone)) for candidate in labels]
         return losses[0] if single else np.stack(losses, axis=1)
 
-    def risk(self, predictions: LabelMatrix, measure: Measure) -> np.ndarray:
+    def risk(self, predictions: LabelMatrix, measure: AnyLoss) -> np.ndarray:
         form = self.form_of(measure)
         return self.risk_under(form, self.check_predictions(predictions))
 
     @np.errstate(under="ignore")
-    def risk_under(self, form: Form, labels: Array) -> np.ndarray:
+    def risk_under(self, form: LossForm, labels: Array) -> np.ndarray:
         if needs_joint(form):
             risks = [joint.risk_under(form, labels[rows]) for rows, joint in self.joint_blocks()]
         else:
@@ -134,7 +134,7 @@ class IndependentLabels(Value, Distribution):
             )
 
 
-def needs_joint(form: Form) -> bool:
+def needs_joint(form: LossForm) -> bool:
     """Whether risks of independent labels are summed over all label sets.
 
     Relevance weighting divides by a sum over the relevant labels. Only where all labels are alike is their number
@@ -181,8 +181,16 @@ def number_of_events(probabilities: np.ndarray) -> np.ndarray:
     return counts
 
 
+def with_event(counts: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    """Probability of 0, 1, ... events, when one more event with a chance for each row is added to them."""
+    happens = counts * chances[:, np.newaxis]
+    counts = np.pad(counts * (1 - chances)[:, np.newaxis], ((0, 0), (0, 1)))
+    counts[:, 1:] += happens
+    return counts
+
+
 @np.errstate(under="ignore")
-def independent_risk(form: Form, marginals: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def independent_risk(form: LossForm, marginals: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Expected loss of checked predictions, one for each row of marginals."""
     errors = chances_of_error(marginals, labels)
     match form:
@@ -195,13 +203,13 @@ def independent_risk(form: Form, marginals: np.ndarray, labels: np.ndarray) -> n
         case Table():
             losses = loss_table(form)
             return np.array([product_distribution(of_row[np.newaxis])[0] @ losses for of_row in errors])
-        case ByRelevance():
+        case ByRelevance() | ByOverlap():
             return 1 - independent_worth(form, marginals, labels)
 
 
 @np.errstate(under="ignore")
-def independent_worth(form: ByCount | ByRelevance, marginals: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """One minus the risk, with all its digits where it is far below 1; of counts, relevance-weighted or not."""
+def independent_worth(form: ByCount | ByRelevance | ByOverlap, marginals: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """One minus the risk, with all its digits where it is far below 1; for forms that know no label by name."""
     if isinstance(form, ByCount):
         return number_of_events(chances_of_error(marginals, labels)) @ form.values[::-1]
     sizes = np.count_nonzero(labels, axis=1)
@@ -212,14 +220,16 @@ def independent_worth(form: ByCount | ByRelevance, marginals: np.ndarray, labels
         # Right labels among those predicted and among the others are two independent numbers.
         relevant = number_of_events(marginals[rows][chosen].reshape(rows.size, size))
         irrelevant = number_of_events(1 - marginals[rows][~chosen].reshape(rows.size, -1))
-        worths[rows] = ((relevant @ _relevance_worths(form, size)) * irrelevant).sum(axis=1)
+        worths[rows] = ((relevant @ worths_by_right(form, size)) * irrelevant).sum(axis=1)
     return worths
 
 
-def _relevance_worths(form: ByRelevance, n_predicted: int) -> np.ndarray:
+def worths_by_right(form: ByRelevance | ByOverlap, n_predicted: int) -> np.ndarray:
     """Worth by the number of right labels among those predicted (rows) and among the others (columns)."""
     n_labels, others = form.n_labels, form.n_labels - n_predicted
     relevant, irrelevant = np.arange(n_predicted + 1)[:, np.newaxis], np.arange(others + 1)
+    if isinstance(form, ByOverlap):
+        return 1 - form.losses(*np.broadcast_arrays(relevant, n_predicted - relevant, others - irrelevant))
     n_relevant = relevant + others - irrelevant
     right = relevant + irrelevant
     are_all = n_relevant == n_labels  # there the base remains

@@ -1,10 +1,10 @@
 r"""The optimum where labels are independent: no search needed for most measures.
 
 The expected worth of a capacity grows with the probability that a label is right, so the labels more probable than not
-are optimal. Relevance weighting depends on the truth and breaks this. Where all labels are alike in the base, an
-exchange argument remains: of two labels, the more probable one is the better to predict. If just one of them is true,
-it is more often that one; else both do equally well. So the s most probable labels are best among all predictions of s
-labels, and K + 1 predictions are left.
+are optimal. Relevance weighting depends on the truth and breaks this, and so do F and Jaccard losses. Where all labels
+are alike, an exchange argument remains: of two labels, the more probable one is the better to predict. If just one of
+them is true, it is more often that one; else both do equally well. So the s most probable labels are best among all
+predictions of s labels, and K + 1 predictions are left.
 """
 
 import numpy as np
@@ -15,25 +15,30 @@ from choral.decisions.independent import (
     independent_risk,
     independent_worth,
     product_distribution,
+    with_event,
+    worths_by_right,
 )
 from choral.decisions.label_distribution import MAX_DENSE_LABELS, LabelDistribution
-from choral.decisions.support import row_blocks
+from choral.decisions.support import row_blocks, slices
 from choral.decisions.ties import TOLERANCE, first_of_size
 from choral.decisions.transform import transform
-from choral.measures.forms import ByCount, ByRelevance, Form, Table, Terms
+from choral.measures.forms import ByCount, ByRelevance, Table, Terms
+from choral.overlap import ByOverlap, LossForm
+
+PREFIX_ENTRIES = 1 << 24  # 128 MiB of doubles: tables for each size are made anew for each block of rows
 
 
-def best_of_independent(form: Form, marginals: np.ndarray) -> np.ndarray:
+def best_of_independent(form: LossForm, marginals: np.ndarray) -> np.ndarray:
     """The optimal labels for each row of marginals.
 
     Ties are told by the expected worth relative to itself: with many labels it may be below 1e-12 for all predictions.
     """
-    if isinstance(form, ByCount | ByRelevance):
+    if isinstance(form, ByCount | ByRelevance | ByOverlap):
         return _most_probable(form, marginals)
     return _more_probable_than_not(form, marginals)
 
 
-def _most_probable(form: ByCount | ByRelevance, marginals: np.ndarray) -> np.ndarray:
+def _most_probable(form: ByCount | ByRelevance | ByOverlap, marginals: np.ndarray) -> np.ndarray:
     """The s most probable labels for the best s, for measures that know no label by name."""
     n_labels = marginals.shape[1]
     order = np.argsort(-marginals, axis=1, kind="stable")
@@ -50,21 +55,23 @@ def _most_probable(form: ByCount | ByRelevance, marginals: np.ndarray) -> np.nda
     return labels
 
 
-def _first_of_equals(form: ByCount | ByRelevance, marginals: np.ndarray, size: int, least: float) -> np.ndarray:
+def _first_of_equals(
+    form: ByCount | ByRelevance | ByOverlap, marginals: np.ndarray, size: int, least: float
+) -> np.ndarray:
     def is_enough(chosen: np.ndarray) -> bool:
         return bool(independent_worth(form, marginals[np.newaxis], chosen[np.newaxis])[0] >= least)
 
     return first_of_size(marginals, size, is_enough)
 
 
-def _best_sizes(form: ByCount | ByRelevance, ranked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _best_sizes(form: ByCount | ByRelevance | ByOverlap, ranked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How many of the ranked labels to predict: as few as are good enough; and the least worth that is."""
-    positions = np.arange(ranked.shape[1])
-    if isinstance(form, ByRelevance):
-        prefixes = [np.broadcast_to(positions < size, ranked.shape) for size in range(ranked.shape[1] + 1)]
-        worths = np.stack([independent_worth(form, ranked, chosen) for chosen in prefixes], axis=1)
+    if not isinstance(form, ByCount):
+        blocks = slices(len(ranked), max(1, PREFIX_ENTRIES // ranked.shape[1] ** 2))
+        worths = np.concatenate([_prefix_worths(form, ranked[rows]) for rows in blocks])
         least = worths.max(axis=1) * (1 - TOLERANCE)
         return (worths >= least[:, np.newaxis]).argmax(axis=1), least
+    positions = np.arange(ranked.shape[1])
     sizes = (ranked > 0.5).sum(axis=1)
     least = independent_worth(form, ranked, positions < sizes[:, np.newaxis]) * (1 - TOLERANCE)
     rows = np.flatnonzero(sizes)
@@ -74,6 +81,21 @@ def _best_sizes(form: ByCount | ByRelevance, ranked: np.ndarray) -> tuple[np.nda
         sizes[rows] -= 1
         rows = rows[sizes[rows] > 0]
     return sizes, least
+
+
+@np.errstate(under="ignore")
+def _prefix_worths(form: ByRelevance | ByOverlap, ranked: np.ndarray) -> np.ndarray:
+    """What the first 0, 1, ..., K of the ranked labels are worth as a prediction, of shape (n_rows, n_labels + 1)."""
+    n_rows, n_labels = ranked.shape
+    among_others = [np.ones((n_rows, 1))]  # chances of numbers of right labels among those not predicted
+    for label in range(n_labels - 1, -1, -1):
+        among_others.append(with_event(among_others[-1], 1 - ranked[:, label]))
+    among_predicted, worths = np.ones((n_rows, 1)), np.empty((n_rows, n_labels + 1))
+    for size in range(n_labels + 1):
+        worths[:, size] = ((among_predicted @ worths_by_right(form, size)) * among_others.pop()).sum(axis=1)
+        if size < n_labels:
+            among_predicted = with_event(among_predicted, ranked[:, size])
+    return worths
 
 
 def _more_probable_than_not(form: Terms | Table, marginals: np.ndarray) -> np.ndarray:

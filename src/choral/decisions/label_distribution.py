@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._array_api import Array, concatenate, device_of, is_foreign, to_library_of, xp_of
+from choral._array_api import Array, concatenate, device_of, is_foreign, to_host, to_library_of, xp_of
 from choral._typing import LabelMatrix, RandomState, RowWeights
 from choral._validation import Value, check_count
 from choral.decisions.base import Distribution
@@ -34,8 +34,8 @@ from choral.decisions.instances import Instances
 from choral.decisions.label_weights import distinct_rows, merge_equal, total_weights
 from choral.decisions.risks import make_risk
 from choral.decisions.support import Support, block_entries, instance_blocks, make_instances, row_blocks, slices
-from choral.measures import Form, Measure
 from choral.measures.subsets import members_table
+from choral.overlap import AnyLoss, LossForm
 
 MAX_DENSE_LABELS = 22  # 2^22 probabilities, 32 MiB
 MAX_DEVICE_LABELS = 28  # 2^28 risks, 2 GiB, and some eight such arrays at a time
@@ -223,6 +223,15 @@ class LabelDistribution(Value, Distribution):
         """How many times the work of a processor is done in the same time, roughly."""
         return speed_of(self.weights)
 
+    def on_host(self) -> "LabelDistribution":
+        """The same distribution as NumPy's arrays; where each instance has label sets of its own, all share theirs."""
+        labelsets, weights = to_host(self.labelsets), to_host(self.weights)
+        if self.has_own_labelsets:
+            labelsets, which = distinct_rows(labelsets.reshape(-1, self.n_labels))
+            places = np.repeat(np.arange(self.n_instances), self.n_labelsets), which
+            weights = sp.coo_array((weights.ravel(), places), shape=(self.n_instances, len(labelsets))).tocsr()
+        return self._of_parts(labelsets, weights, self.has_instances)
+
     def joint_blocks(self) -> Iterator[tuple[slice, "LabelDistribution"]]:
         yield slice(0, self.n_instances), self
 
@@ -258,7 +267,7 @@ class LabelDistribution(Value, Distribution):
         return concatenate(instances.modes() for _, instances in self.blocks())
 
     @np.errstate(under="ignore")
-    def expected_loss(self, candidates: LabelMatrix, measure: Measure) -> Array:
+    def expected_loss(self, candidates: LabelMatrix, measure: AnyLoss) -> Array:
         form = self.form_of(measure)
         labels, single = self.check_candidates(candidates)
         risk = make_risk(form, self.weights)
@@ -271,11 +280,11 @@ class LabelDistribution(Value, Distribution):
         return losses[:, 0] if single else losses
 
     @np.errstate(under="ignore")
-    def risk(self, predictions: LabelMatrix, measure: Measure) -> Array:
+    def risk(self, predictions: LabelMatrix, measure: AnyLoss) -> Array:
         form = self.form_of(measure)
         return self.risk_under(form, self.check_predictions(predictions))
 
-    def risk_under(self, form: Form, labels: Array) -> Array:
+    def risk_under(self, form: LossForm, labels: Array) -> Array:
         """The risk of checked predictions, one for each instance."""
         risk = make_risk(form, self.weights)
         risks = concatenate(risk.risks(instances, labels[rows, :]) for rows, instances in self.blocks())

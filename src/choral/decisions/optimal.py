@@ -4,17 +4,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from choral._array_api import Array, is_foreign, xp_of
+from choral._array_api import Array, is_foreign, to_host, xp_of
 from choral._typing import LabelMatrix, RandomState
 from choral._validation import check_count
 from choral.decisions.base import Distribution
 from choral.decisions.branch_and_bound import branch_and_bound
 from choral.decisions.closed_form import closed_form, has_closed_form
-from choral.decisions.decision import Decision, join_decisions
+from choral.decisions.decision import Decision, join_decisions, on_device_of
 from choral.decisions.label_distribution import LabelDistribution
-from choral.decisions.search import search
+from choral.decisions.search import MAX_LISTED_LABELS, look_at_all, search
 from choral.decisions.transform import transform
-from choral.measures import Form, Measure
+from choral.overlap import AnyLoss, ByOverlap, LossForm
 
 Method = Literal["auto", "quick", "closed_form", "transform", "branch_and_bound", "search"]
 
@@ -24,6 +24,8 @@ MAX_NODES = 20_000
 MAX_STEPS = 2e9  # of a transform, a few seconds
 MAX_NODE_STEPS = 1e10  # of branch and bound, likewise: they are multiply-adds of matrix products
 STEPS_PER_LABEL = 1000  # what a node takes besides
+SIZES_PER_STEP = 4  # likewise, under a loss by overlap: measured
+STEPS_PER_PAIR = 20  # the loss of a prediction and a label set, in multiply-adds
 PATIENCE = 5  # instances in a row that it does not prove, before it gives up
 MIN_NODES = 200  # fewer prove next to nothing
 
@@ -31,7 +33,7 @@ MIN_NODES = 200  # fewer prove next to nothing
 @np.errstate(under="ignore")  # probabilities below 1e-308 times losses
 def bayes_optimal(
     distribution: Distribution,
-    measure: Measure,
+    measure: AnyLoss,
     *,
     method: Method = "auto",
     candidates: LabelMatrix | None = None,
@@ -46,12 +48,13 @@ def bayes_optimal(
     ----------
     distribution : LabelDistribution or IndependentLabels
         What is known of the true labels. Of tensors and other arrays on a device, the decision is made there.
-    measure : Measure
-        What it is worth to be right on a set of labels.
+    measure : Measure, FLoss or JaccardLoss
+        What it is worth to be right on a set of labels; or an F or Jaccard loss, of which distributions on a device are
+        decided on the host.
     method : {"auto", "quick", "closed_form", "transform", "branch_and_bound", "search"}
-        * ``"closed_form"``: Hamming and additive measures, subset 0/1, and for `IndependentLabels` every measure but
-          relevance weighting of one that tells labels apart.
-        * ``"transform"``: looks at all 2^K predictions, for up to 22 labels (28 on a device).
+        * ``"closed_form"``: Hamming and additive measures, subset 0/1, F losses, and for `IndependentLabels` every
+          loss but relevance weighting of a measure that tells labels apart.
+        * ``"transform"``: looks at all 2^K predictions, for up to 22 labels (28 on a device; 16 for F and Jaccard).
         * ``"branch_and_bound"``: for any number of labels; proves its result where the distribution is peaked, else
           stops at ``node_limit`` with the bound it has.
         * ``"search"``: the best of the support, the marginal mode and the candidates, then one label at a time.
@@ -95,7 +98,7 @@ def bayes_optimal(
 
 def decide(
     distribution: Distribution,
-    form: Form,
+    form: LossForm,
     method: str,
     candidates: Array | None = None,
     *,
@@ -110,13 +113,18 @@ def decide(
     ``starts`` has one more prediction for each instance to search from, ``node_steps`` and ``transform_steps`` are the
     work that branch and bound and a transform may do where nobody has asked for them.
     """
+    if isinstance(form, ByOverlap) and isinstance(distribution, LabelDistribution) and is_foreign(distribution.weights):
+        candidates = None if candidates is None else to_host(candidates)
+        here = distribution.on_host()
+        found = decide(here, form, method, candidates, node_limit=node_limit, random_state=random_state)
+        return on_device_of(found, distribution.weights)
     if method == "closed_form" or (method in CHOOSING and has_closed_form(distribution, form)):
         return closed_form(distribution, form)
     decisions = []
     for rows, joint in distribution.joint_blocks():
-        by_transform = method in CHOOSING and can_transform(joint, 1, transform_steps or MAX_STEPS)
-        if method == "transform" or by_transform:
-            decisions.append(transform(joint, [form])[0])
+        if method == "transform" or (method in CHOOSING and _can_see_all(joint, form, transform_steps or MAX_STEPS)):
+            # No transform knows a loss by overlap.
+            decisions.append(look_at_all(joint, form) if isinstance(form, ByOverlap) else transform(joint, [form])[0])
             continue
         of_rows = None if starts is None else starts[rows, :]
         found = search(joint, form, candidates=candidates, starts=of_rows, random_state=random_state)
@@ -127,7 +135,7 @@ def decide(
 
 
 def _prove(
-    joint: LabelDistribution, form: Form, found: Decision, method: str, node_limit: int | None, steps: float
+    joint: LabelDistribution, form: LossForm, found: Decision, method: str, node_limit: int | None, steps: float
 ) -> Decision:
     """Go on from a search with branch and bound, if that is asked for or affordable."""
     if method == "branch_and_bound":
@@ -135,21 +143,31 @@ def _prove(
         return branch_and_bound(joint, form, found, everywhere, node_limit=node_limit or MAX_NODES)
     not_proven = np.flatnonzero(~found.exact)
     steps_per_node = joint.n_labels * (STEPS_PER_LABEL + 4 * joint.weights.size / joint.n_instances)
+    if isinstance(form, ByOverlap):  # bounded for each size by itself
+        steps_per_node *= max(1, joint.n_labels / SIZES_PER_STEP)
     nodes = min(int(steps / (steps_per_node * max(not_proven.size, 1))), node_limit or MAX_NODES)
     if method in ("search", "quick") or nodes < MIN_NODES:
         return found
     return branch_and_bound(joint, form, found, not_proven, node_limit=nodes, patience=PATIENCE)
 
 
-def can_transform(distribution: LabelDistribution, n_measures: int, max_steps: float) -> bool:
+def _can_see_all(distribution: LabelDistribution, form: LossForm, max_steps: float) -> bool:
     """Whether looking at all predictions is a matter of seconds."""
+    if not isinstance(form, ByOverlap):
+        return can_transform(distribution, 1, max_steps)
+    n_labels, n_products = distribution.n_labels, distribution.weights.size + STEPS_PER_PAIR * distribution.n_labelsets
+    return n_labels <= MAX_LISTED_LABELS and n_products << n_labels <= MAX_NODE_STEPS
+
+
+def can_transform(distribution: LabelDistribution, n_measures: int, max_steps: float) -> bool:
+    """Whether transforms for all predictions are a matter of seconds."""
     n_labels = distribution.n_labels
     if n_labels > distribution.max_dense_labels:
         return False
     return (n_measures + 1) * distribution.n_instances * n_labels * 2**n_labels <= max_steps * distribution.speed
 
 
-def check_decidable(distribution: Any, measure: Any, method: str) -> Form:
+def check_decidable(distribution: Any, measure: Any, method: str) -> LossForm:
     """The form of a measure; what cannot be decided is refused, with the reason."""
     if not isinstance(distribution, Distribution):
         came = type(distribution).__name__
@@ -183,7 +201,7 @@ def check_random_state(random_state: Any) -> None:
 
 
 @np.errstate(under="ignore")
-def regret(distribution: Distribution, predictions: LabelMatrix, measure: Measure, *, method: Method = "auto") -> Array:
+def regret(distribution: Distribution, predictions: LabelMatrix, measure: AnyLoss, *, method: Method = "auto") -> Array:
     """How much more than necessary predictions are expected to cost.
 
     Parameters
@@ -191,7 +209,7 @@ def regret(distribution: Distribution, predictions: LabelMatrix, measure: Measur
     distribution : LabelDistribution or IndependentLabels
     predictions : array-like of shape (n_instances, n_labels) or (n_labels,)
         Hard predictions, 0 or 1: one for each instance, or one for all.
-    measure : Measure
+    measure : Measure, FLoss or JaccardLoss
     method : str
         See `bayes_optimal`. Where that proves no optimum, this is the regret against the best prediction found.
 

@@ -17,18 +17,19 @@ import numpy as np
 
 from choral._array_api import Array, concatenate, to_library_of, xp_of
 from choral._typing import RandomState
-from choral.decisions.decision import Decision, bounded_decision
+from choral.decisions.decision import Decision, bounded_decision, exact_decision
 from choral.decisions.device_arrays import first_true, is_column, put_rows
-from choral.decisions.instances import Instances
+from choral.decisions.instances import Instances, LabelSets
 from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.risks import Risk, make_risk
 from choral.decisions.support import block_entries, slices
 from choral.decisions.ties import TOLERANCE, comes_first
-from choral.measures.forms import Form
+from choral.overlap import LossForm
 
 MAX_CANDIDATES = 2000  # of a larger support, the heaviest label sets
 CANDIDATE_ENTRIES = 1 << 27  # and of a very large one, so many that all pairs with the support are seen in seconds
 MAX_ENUMERATED_LABELS = 10  # up to which all predictions are candidates: often no more than there are label sets
+MAX_LISTED_LABELS = 16  # up to which all predictions are listed where that is asked for
 RESTARTS = (2, 64)  # at least, at most: fewer for large supports
 RESTART_STEPS = 1e5  # labels in the support, times restarts
 CHANGED_LABELS = 3
@@ -67,7 +68,7 @@ def plan_restarts(n_labelsets: int, n_labels: int, rng: np.random.Generator, lik
 
 def search(
     distribution: LabelDistribution,
-    form: Form,
+    form: LossForm,
     *,
     candidates: Array | None = None,
     starts: Array | None = None,
@@ -86,6 +87,19 @@ def search(
     return bounded_decision(labels, xp_of(risks).clip(risks, 0, 1), bounds)
 
 
+def look_at_all(distribution: LabelDistribution, form: LossForm) -> Decision:
+    """The optimum, proven by looking at every prediction and every label set of the support."""
+    if distribution.n_labels > MAX_LISTED_LABELS:
+        raise ValueError(
+            f"method 'transform' looks at all 2 ** n_labels predictions, under this loss for up to {MAX_LISTED_LABELS} "
+            f"labels; got {distribution.n_labels}."
+        )
+    risk = make_risk(form, distribution.weights)
+    found = [_best_of_pool(risk, instances, instances.all_sets()) for _, instances in distribution.blocks()]
+    labels, risks, least = map(concatenate, zip(*((*best, bound) for best, bound in found), strict=True))
+    return exact_decision(labels, xp_of(risks).clip(risks, 0, 1), least)
+
+
 def _search_block(
     risk: Risk, instances: Instances, candidates: Array | None, extra: list[Array], restarts: list[Restart]
 ) -> tuple[Array, Array, Array]:
@@ -94,7 +108,7 @@ def _search_block(
     if instances.support.n_labels <= MAX_ENUMERATED_LABELS:
         return *found, least
     xp, bounds = xp_of(least), risk.root_bound(instances)
-    for starts in (*extra, found.labels):
+    for starts in (*extra, *risk.starts(instances), found.labels):
         found = _try_starts(risk, instances, found, starts)
     for restart in restarts:
         is_open = found.risks - bounds > TOLERANCE
@@ -114,12 +128,16 @@ def _take(array: Array, chosen: Array) -> Array:
 
 
 def _best_candidates(risk: Risk, instances: Instances, candidates: Array | None) -> tuple[Found, Array]:
-    """The best candidate of each instance, its risk, and the least risk of all candidates: one matrix product."""
+    """The best candidate of each instance, its risk, and the least risk of all candidates."""
     support = instances.support
     if support.n_labels <= MAX_ENUMERATED_LABELS:
-        pool = instances.all_sets()
-    else:
-        pool = instances.heaviest(max_candidates(len(support)), candidates)
+        return _best_of_pool(risk, instances, instances.all_sets())
+    return _best_of_pool(risk, instances, instances.heaviest(max_candidates(len(support)), candidates))
+
+
+def _best_of_pool(risk: Risk, instances: Instances, pool: LabelSets) -> tuple[Found, Array]:
+    """The best prediction of a pool for each instance, its risk, and the least risk: one matrix product."""
+    support = instances.support
     n_labelsets = math.prod(support.labelsets.shape[:-1])  # of all instances, where each has its own
     step = max(1, block_entries(support.labelsets) // max(n_labelsets, instances.n_instances))
     best: Array = None

@@ -12,7 +12,7 @@ from choral.learners.joint_forest import JointForest
 from choral.learners.logistic_joint import LogisticJoint
 from choral.learners.pooled import Splits
 from choral.learners.stacked_joint import BaseStack
-from choral.measures import Measure
+from choral.overlap import AnyLoss
 
 BOOSTING_ROUNDS = 100
 
@@ -36,7 +36,7 @@ class AutoJoint(BaseStack):
         Trees of each forest.
     cv : int, splitter or iterable of (train, test)
         The inner cross-validation, in which each row is tested once. A number of folds is stratified by labels.
-    measure : Measure or RelevanceMeasure, optional
+    measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
         Fits at a time, as in joblib.
@@ -63,7 +63,7 @@ class AutoJoint(BaseStack):
         n_estimators: int = 300,
         *,
         cv: CrossValidation = 4,
-        measure: Measure | None = None,
+        measure: AnyLoss | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ):

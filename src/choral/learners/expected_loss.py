@@ -12,7 +12,7 @@ from choral.decisions.base import Distribution
 from choral.learners.base import MetaClassifier, seeded_clones
 from choral.learners.joint import JointClassifier, has_distribution, predict_distribution
 from choral.learners.joint_forest import JointForest
-from choral.measures import Measure
+from choral.overlap import AnyLoss
 from choral.scores import stack_proba
 
 SOURCES = ("auto", "distribution", "marginals", "ensemble")
@@ -28,7 +28,7 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
     estimator : learner, optional
         Of choral or scikit-learn, also at the end of a Pipeline or in a search; `JointForest` unless given. It gets the
         features as they come, frames included. A fitted one goes in as ``sklearn.frozen.FrozenEstimator(model)``.
-    measure : Measure or RelevanceMeasure, optional
+    measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     source : {"auto", "distribution", "marginals", "ensemble"}
         What is asked of the learner: its ``predict_distribution``; its ``predict_proba``, with labels taken to be
@@ -59,7 +59,7 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        measure: Measure | None = None,
+        measure: AnyLoss | None = None,
         *,
         source: Literal["auto", "distribution", "marginals", "ensemble"] = "auto",
         random_state: RandomState = None,

@@ -11,7 +11,8 @@ from choral._typing import Features
 from choral.decisions import BayesCurve, bayes_curve, bayes_optimal
 from choral.decisions.base import Distribution
 from choral.learners.base import MultiLabelClassifier
-from choral.measures import Measure, SubsetMeasure
+from choral.measures import SubsetMeasure
+from choral.overlap import AnyLoss
 
 
 def predict_distribution(estimator: Any, X: Features) -> Distribution:
@@ -61,17 +62,17 @@ class JointClassifier(MultiLabelClassifier):
     A learner of one's own needs ``fit``, ``predict_distribution`` and the parameter ``measure``.
     """
 
-    measure: Measure | None
+    measure: AnyLoss | None
     __metadata_request__predict: ClassVar = {"measure": True}  # a Pipeline hands it on with metadata routing, too
 
     @available_if(_has_own_distribution)
-    def predict(self, X: Features, measure: Measure | None = None) -> np.ndarray:
+    def predict(self, X: Features, measure: AnyLoss | None = None) -> np.ndarray:
         """Hard labels with the least expected loss, of shape (n_samples, n_labels).
 
         Parameters
         ----------
         X : features of shape (n_samples, n_features)
-        measure : Measure or RelevanceMeasure, optional
+        measure : Measure, FLoss or JaccardLoss, optional
             The loss; the ``measure`` of the learner unless given, or else subset 0/1, for which the most probable label
             set is best.
         """

@@ -12,7 +12,7 @@ from choral._validation import check_count
 from choral.decisions import LabelDistribution
 from choral.learners.base import MAX_SEED
 from choral.learners.pooled import PooledJoint
-from choral.measures import Measure
+from choral.overlap import AnyLoss
 
 MAX_CLASSES = 100  # label sets that trees are grown for, at most half as many as rows; rarer ones join the nearest
 MAX_DENSE_ENTRIES = 1 << 25  # 128 MiB; smaller sparse matrices become dense, on which trees grow faster
@@ -40,7 +40,7 @@ class JointForest(PooledJoint):
     max_features : float, int or str
         Features tried at each split, as in scikit-learn.
     min_samples_leaf : int
-    measure : Measure or RelevanceMeasure, optional
+    measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
         Trees at a time, as in joblib.
@@ -77,7 +77,7 @@ class JointForest(PooledJoint):
         target: Literal["labels", "labelsets"] = "labels",
         max_features: float | int | str | None = 0.2,
         min_samples_leaf: int = 1,
-        measure: Measure | None = None,
+        measure: AnyLoss | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ):

@@ -18,7 +18,7 @@ from choral.learners.base import MAX_SEED
 from choral.learners.binary_relevance import BinaryRelevance
 from choral.learners.evidence import Evidence, PriorEvidence
 from choral.learners.pooled import PooledJoint, inner_splits
-from choral.measures import Measure
+from choral.overlap import AnyLoss
 
 SPARSE_STRENGTHS = (0.1, 0.3, 1.0, 3.0)
 DENSE_STRENGTHS = (0.03, 0.1, 0.3)
@@ -46,7 +46,7 @@ class LogisticJoint(PooledJoint):
         largest value of 1.
     cv : int, splitter or iterable of (train, test)
         The inner cross-validation, in which each row is tested once. A number of folds is stratified by labels.
-    measure : Measure or RelevanceMeasure, optional
+    measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
         Fits at a time, as in joblib.
@@ -75,7 +75,7 @@ class LogisticJoint(PooledJoint):
         strengths: Sequence[float] | None = None,
         *,
         cv: CrossValidation = 4,
-        measure: Measure | None = None,
+        measure: AnyLoss | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ):

@@ -15,7 +15,7 @@ from choral.decisions.label_weights import distinct_rows
 from choral.learners.base import positive_share
 from choral.learners.classifier_chain import ClassifierChain, append_labels, split_link
 from choral.learners.joint import JointClassifier
-from choral.measures import Measure
+from choral.overlap import AnyLoss
 
 EXACT_LABELS = 10  # with "auto": 2^10 label sets, no more
 BLOCK_ENTRIES = 1 << 22  # features and labels of all paths that are followed at a time
@@ -36,7 +36,7 @@ class ProbabilisticClassifierChain(JointClassifier, ClassifierChain):
         Which label sets of a row are followed: all that have a probability, the ``width`` most probable beginnings at
         each label, or ``width`` label sets drawn from the distribution. Auto is exact up to 10 labels and draws beyond.
     width : int
-    measure : Measure or RelevanceMeasure, optional
+    measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
         Labels fitted at a time, as in joblib.
@@ -59,7 +59,7 @@ class ProbabilisticClassifierChain(JointClassifier, ClassifierChain):
         order: Sequence[int] | Literal["random"] | None = None,
         inference: Literal["auto", "exact", "beam", "sampling"] = "auto",
         width: int = 100,
-        measure: Measure | None = None,
+        measure: AnyLoss | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ):

@@ -17,7 +17,7 @@ from choral.decisions.base import Distribution
 from choral.learners.base import MetaClassifier, seeded_clones
 from choral.learners.expected_loss import ExpectedLossClassifier
 from choral.learners.pooled import PooledJoint, Splits, inner_splits
-from choral.measures import Measure
+from choral.overlap import AnyLoss
 
 
 class BaseStack(PooledJoint):
@@ -71,7 +71,7 @@ class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
         ``"drop"`` is left out.
     cv : int, splitter or iterable of (train, test)
         The inner cross-validation, in which each row is tested once. A number of folds is stratified by labels.
-    measure : Measure or RelevanceMeasure, optional
+    measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
         Fits at a time, as in joblib.
@@ -98,7 +98,7 @@ class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
         estimators: Sequence[tuple[str, Any]],
         *,
         cv: CrossValidation = 4,
-        measure: Measure | None = None,
+        measure: AnyLoss | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ):

@@ -1,16 +1,18 @@
-"""Expected losses of predictions on a weighted support, one file for each form of a measure."""
+"""Expected losses of predictions on a weighted support, one file for each form of a measure or loss."""
 
 from choral._array_api import Array
 from choral.decisions.risks.base import Bound, Risk
 from choral.decisions.risks.by_count import ByCountRisk, RelevanceByCountRisk
+from choral.decisions.risks.overlap import OverlapRisk
 from choral.decisions.risks.table import RelevanceTableRisk, TableRisk
 from choral.decisions.risks.terms import TermsRisk
-from choral.measures.forms import ByCount, ByRelevance, Form, Table, Terms
+from choral.measures.forms import ByCount, ByRelevance, Table, Terms
+from choral.overlap import ByOverlap, LossForm
 
 __all__ = ["Bound", "ByCountRisk", "Risk", "make_risk"]
 
 
-def make_risk(form: Form, like: Array) -> Risk:
+def make_risk(form: LossForm, like: Array) -> Risk:
     """The expected loss under a form, with its numbers where an array lies."""
     match form:
         case ByCount():
@@ -19,6 +21,8 @@ def make_risk(form: Form, like: Array) -> Risk:
             return TermsRisk(form, like)
         case Table():
             return TableRisk(form, like)
+        case ByOverlap():
+            return OverlapRisk(form)
         case ByRelevance(base=base):
             match base:
                 case ByCount():

@@ -1,4 +1,4 @@
-"""What a form of a measure must tell so that its expected loss can be minimised."""
+"""What a form of a measure or loss must tell so that its expected loss can be minimised."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ class Bound(NamedTuple):
 
 
 class Risk(ABC):
-    """The expected loss under one form of a measure. Labels are 0 or 1, of shape (n_instances, n_labels)."""
+    """The expected loss under one form. Labels are 0 or 1, of shape (n_instances, n_labels)."""
 
     @abstractmethod
     def losses(self, pairs: PairsOfSets) -> Array:
@@ -42,6 +42,10 @@ class Risk(ABC):
 
     def guides(self) -> Sequence["Risk"]:
         """Smoother risks, to be descended on before this one."""
+        return []
+
+    def starts(self, instances: Instances) -> Sequence[Array]:
+        """Predictions, one for each instance, that are likely to be good."""
         return []
 
     @abstractmethod
