@@ -52,11 +52,6 @@ class ScoredRows:
         """How many labels of each row are known."""
         return np.count_nonzero(self.known, axis=1)
 
-    def part(self, rows: np.ndarray) -> "ScoredRows":
-        """Some of the rows."""
-        parts = (array[rows] for array in (self.scores, self.labels, self.known, self.weights))
-        return ScoredRows(*parts, is_sparse=self.is_sparse)
-
 
 def read_scored_rows(scores: LabelMatrix, Y: LabelMatrix, sample_weight: RowWeights | None = None) -> ScoredRows:
     """Scores and labels of any kind that `choral.rows` takes, checked.

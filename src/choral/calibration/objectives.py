@@ -153,7 +153,7 @@ class RowObjective(_MeanOverRows):
 
 def _counting_losses(measure: Measure, rows: ScoredRows) -> Callable[..., FloatArray]:
     """Losses of a counting measure by the number of wrong labels; rows are judged by their known labels."""
-    numbers, place = np.unique(rows.n_known, return_inverse=True)
+    numbers = np.unique(rows.n_known)
     table = np.zeros((numbers.size, rows.n_labels + 1))
     for row, number in zip(table, numbers.tolist(), strict=True):
         if number:

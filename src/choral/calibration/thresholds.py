@@ -1,9 +1,8 @@
 """Thresholds for the scores of any model, tuned for a loss on rows that the model was not fitted on."""
 
-import math
 from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +18,6 @@ from choral.calibration.overlap import AveragedFLoss, AveragedJaccardLoss
 from choral.measures import HammingMeasure, Measure, SubsetMeasure
 from choral.rows.door import check_sparse_threshold
 from choral.scores import check_scores
-from choral.stats import MultilabelStratifiedKFold
 
 Loss = Measure | Callable[..., float]
 
@@ -34,9 +32,6 @@ LOSSES: dict[str, Loss] = {
     "micro_jaccard": AveragedJaccardLoss("micro"),
     "macro_jaccard": AveragedJaccardLoss("macro"),
 }
-SHRINKAGES = (math.inf, 300.0, 100.0, 30.0, 10.0, 0.0)  # from all labels alike to each label for itself
-N_FOLDS = 5
-MIN_ROWS = 2 * N_FOLDS
 
 
 class ThresholdTuner(BaseEstimator):
@@ -55,11 +50,10 @@ class ThresholdTuner(BaseEstimator):
         called for each cut, and at most 100 cuts are looked at.
     per_label : bool
         Whether each label has a threshold of its own.
-    shrinkage : "auto" or float
-        With a threshold for each label, how strongly they are drawn to the common one. A label of which n rows are
-        known to be relevant (or irrelevant, if these are fewer) goes ``n / (n + shrinkage)`` of the way from the common
-        threshold to its own: 0 leaves it its own, infinity the common one. ``"auto"`` chooses among 0, 10, 30, 100, 300
-        and infinity by five-fold cross-validation in the rows given to `fit`; with fewer than 10 rows, infinity.
+    shrinkage : float
+        With a threshold for each label, how strongly it is drawn to the common one: the best threshold of a rare label
+        is mostly chance. A label of which n rows are known to be relevant (or irrelevant, if these are fewer) goes
+        ``n / (n + shrinkage)`` of the way from the common threshold to its own. 0 leaves every label its own.
 
     Attributes
     ----------
@@ -67,8 +61,6 @@ class ThresholdTuner(BaseEstimator):
         All equal if not ``per_label``.
     loss_ : float
         The loss at these thresholds in the rows given to `fit`. It is lower than that of new rows will be.
-    shrinkage_ : float
-        The shrinkage that was used, if ``per_label``.
     feature_names_in_ : ndarray of str
         The names of the labels, where scores came as a frame.
 
@@ -78,13 +70,13 @@ class ThresholdTuner(BaseEstimator):
     probabilities lie in [0, 1], unless some are 1 and nothing should be predicted. Of equally good cuts the one nearest
     to 0.5 is taken (to 0, if scores leave [0, 1]).
 
-    Without shrinkage, thresholds for each label are the best of all for Hamming loss, additive measures, macro and
+    With ``shrinkage=0``, thresholds for each label are the best of all for Hamming loss, additive measures, macro and
     micro averages. For all other losses labels take turns, from the best common threshold on, each with the best cut
     while the others stay, until none can lower the loss: a local optimum.
 
-    Labels may be missing (nan in ``Y``). Losses judge a row by its known labels, so measures that do not count labels
-    are refused then. A label of which nothing is known takes the common threshold. A label without a relevant row does so too
-    as soon as there is shrinkage; without, its threshold lies above all its scores.
+    Labels may be missing (nan in ``Y``). A row is judged by its known labels, so measures that do not count labels are
+    refused then. A label of which nothing is known takes the common threshold. So does a label without a relevant row;
+    without shrinkage, its threshold lies above all its scores, or wherever the loss gains from predicting it.
 
     Sparse scores are made dense in `fit`. Labels without a score are never predicted: thresholds are positive then, and
     predictions stay sparse.
@@ -105,9 +97,7 @@ class ThresholdTuner(BaseEstimator):
     array([[1, 0, 1]], dtype=uint8)
     """
 
-    def __init__(
-        self, loss: Loss | str, *, per_label: bool = False, shrinkage: float | Literal["auto"] = "auto"
-    ) -> None:
+    def __init__(self, loss: Loss | str, *, per_label: bool = False, shrinkage: float = 100.0) -> None:
         self.loss = loss
         self.per_label = per_label
         self.shrinkage = shrinkage
@@ -124,7 +114,8 @@ class ThresholdTuner(BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             How much each row counts.
         """
-        loss, shrinkage = check_loss(self.loss), self._check_options()
+        loss = check_loss(self.loss)
+        self._check_options()
         rows = read_scored_rows(scores, Y, sample_weight)
         _check_feature_names(self, scores, reset=True)
         objective = make_objective(loss, rows)
@@ -132,21 +123,15 @@ class ThresholdTuner(BaseEstimator):
         self.thresholds_ = np.full(rows.n_labels, common)
         if self.per_label:
             own = best_by_label(objective, common)
-            self.shrinkage_ = _best_shrinkage(loss, rows) if shrinkage == "auto" else shrinkage
-            self.thresholds_ = _shrink(rows, common, own, self.shrinkage_)
+            self.thresholds_ = _shrink(rows, common, own, self.shrinkage)
         self.loss_ = objective.loss(rows.scores >= self.thresholds_)
         return self
 
-    def _check_options(self) -> Any:
-        """The shrinkage, checked."""
+    def _check_options(self) -> None:
         if not isinstance(self.per_label, bool | np.bool):
             raise ValueError(f"per_label must be True or False; got {self.per_label!r}.")
-        shrinkage = self.shrinkage
-        if isinstance(shrinkage, str) and shrinkage == "auto":
-            return shrinkage
-        if isinstance(shrinkage, bool) or not isinstance(shrinkage, Real) or not shrinkage >= 0:
-            raise ValueError(f"shrinkage must be 'auto' or a number, at least 0; got {shrinkage!r}.")
-        return float(shrinkage)
+        if isinstance(self.shrinkage, bool) or not isinstance(self.shrinkage, Real) or not 0 <= self.shrinkage < np.inf:
+            raise ValueError(f"shrinkage must be a finite number, at least 0; got {self.shrinkage!r}.")
 
     def predict(self, scores: LabelMatrix) -> Labels:
         """Hard labels: 1 where a score is at least the threshold of its label.
@@ -234,21 +219,3 @@ def _shrink(rows: ScoredRows, common: float, own: FloatArray, shrinkage: float) 
     relevant = np.count_nonzero(rows.labels, axis=0)
     rarer = np.minimum(relevant, np.count_nonzero(rows.known, axis=0) - relevant)
     return common + (own - common) * (rarer / (rarer + shrinkage))
-
-
-def _best_shrinkage(loss: Loss, rows: ScoredRows) -> float:
-    """The shrinkage with the least loss in rows left out; of equal ones the largest."""
-    usable = np.flatnonzero((rows.n_known > 0) & (rows.weights > 0))
-    if usable.size < MIN_ROWS:
-        return math.inf
-    rows = rows.part(usable)
-    predicted = np.zeros((len(SHRINKAGES), *rows.scores.shape), dtype=bool)
-    folds = MultilabelStratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
-    for kept, left_out in folds.split(rows.scores, rows.labels.astype(np.uint8)):
-        objective = make_objective(loss, rows.part(kept))
-        common = best_common(objective)
-        own = best_by_label(objective, common)
-        for of_shrinkage, shrinkage in zip(predicted, SHRINKAGES, strict=True):
-            of_shrinkage[left_out] = rows.scores[left_out] >= _shrink(objective.rows, common, own, shrinkage)
-    judge = make_objective(loss, rows)
-    return SHRINKAGES[int(np.argmin([judge.loss(some) for some in predicted]))]

@@ -245,13 +245,13 @@ def _check_index(true: np.ndarray, index: np.ndarray, name: str, true_name: str)
         return  # a wrong shape, which is refused as such
     if _same_values(true, index):
         raise ValueError(
-            f"{name} has the rows of {true_name} in another order, by its index; {name}.loc[{true_name}.index] has them "
-            f"in the same. If they are in the same order already, pass {name}.to_numpy()."
+            f"{name} has the rows of {true_name} in another order, by its index; {name}.loc[{true_name}.index] has "
+            f"them in the same. If they are in the same order already, pass {name}.to_numpy()."
         )
     if not _are_numbers(true.tolist()) and not _are_numbers(index.tolist()):
         raise ValueError(
-            f"{name} must have the index of {true_name}; its index has other values. If its rows are in the same order, "
-            f"pass {name}.to_numpy()."
+            f"{name} must have the index of {true_name}; its index has other values. If its rows are in the same "
+            f"order, pass {name}.to_numpy()."
         )
 
 
