@@ -34,6 +34,10 @@ SCORES = np.array([[0.1, 0.6, 0.3], [0.4, 0.2, 0.1], [0.2, 0.3, 0.9], [0.1, 0.2,
 Y = np.array([[0, 1, 1], [1, 0, 0], [0, 1, 1], [0, 0, 0]])
 
 
+def name_of(loss):
+    return getattr(loss, "__name__", str(loss))
+
+
 def make_rows(seed, n_rows=7, n_labels=3, n_levels=6, missing=0.0):
     """Scores with ties that say something about the labels."""
     rng = np.random.default_rng(seed)
@@ -77,7 +81,7 @@ def test_the_common_threshold_is_the_best_of_all_for_every_measure(kind, seed):
     assert choquet_loss(labels, tuner.predict(scores), measure) == pytest.approx(tuner.loss_, abs=1e-12)
 
 
-@pytest.mark.parametrize("loss", [*LOSSES, choral.f_loss, BinomialMeasure(2)], ids=str)
+@pytest.mark.parametrize("loss", [*LOSSES, choral.f_loss, BinomialMeasure(2)], ids=name_of)
 @given(seed=st.integers(0, 999))
 def test_the_common_threshold_with_weights_and_missing_labels(loss, seed):
     scores, labels = make_rows(seed, missing=0.2)
@@ -114,8 +118,11 @@ def test_thresholds_by_hand():
     tuner = ThresholdTuner(BinomialMeasure(2)).fit(SCORES, Y)
     assert tuner.thresholds_.tolist() == [0.25] * 3
     assert tuner.loss_ == 0
-    own = ThresholdTuner("hamming", per_label=True, shrinkage=0).fit(SCORES, Y)
-    np.testing.assert_allclose(own.thresholds_, [0.3, 0.25, 0.25])
+    scores, labels = [[0.1, 0.6], [0.4, 0.8], [0.2, 0.7]], [[0, 0], [1, 1], [0, 0]]
+    common, own = (ThresholdTuner("hamming", per_label=some, shrinkage=0).fit(scores, labels) for some in (False, True))
+    np.testing.assert_allclose(common.thresholds_, [0.75, 0.75])
+    np.testing.assert_allclose(own.thresholds_, [0.3, 0.75])
+    assert (common.loss_, own.loss_) == (pytest.approx(1 / 6), 0)
 
 
 def test_a_threshold_is_drawn_to_the_common_one_by_the_number_of_its_rarer_rows():

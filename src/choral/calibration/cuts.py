@@ -102,13 +102,19 @@ def _list_cuts(rows: ScoredRows, scores: FloatArray, places: np.ndarray, max_cut
 def _outer_thresholds(rows: ScoredRows, highest: float, lowest: float, n_gaps: int) -> tuple[float, float]:
     """A threshold above all scores and one that all reach: halfway to 1 and to 0 for probabilities.
 
-    Beyond other scores it is as far as neighbouring scores are from each other, on average.
+    Beyond other scores it is half as far as neighbouring scores are from each other, on average.
     """
     highest = max(highest, 0.0) if rows.is_sparse else highest
     if rows.are_probabilities:
         return max(highest / 2 + 0.5, np.nextafter(highest, np.inf)), lowest / 2
-    gap = highest / n_gaps - lowest / n_gaps if n_gaps else 1.0
-    return max(highest + gap, np.nextafter(highest, np.inf)), min(lowest - gap, np.nextafter(lowest, -np.inf))
+    half_gap = (highest / 2 - lowest / 2) / n_gaps if n_gaps else 1.0
+    with np.errstate(over="ignore"):  # beyond the largest double is infinity, which no file of plain numbers holds
+        above, below = highest + half_gap, lowest - half_gap
+    largest = np.finfo(float).max
+    return (
+        min(max(above, np.nextafter(highest, np.inf)), largest),
+        max(min(below, np.nextafter(lowest, -np.inf)), -largest),
+    )
 
 
 def _choose(losses: FloatArray, thresholds: FloatArray, preferred: float) -> int:

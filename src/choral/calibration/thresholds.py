@@ -128,7 +128,7 @@ class ThresholdTuner(BaseEstimator):
         return self
 
     def _check_options(self) -> None:
-        if not isinstance(self.per_label, bool | np.bool):
+        if not isinstance(self.per_label, bool | np.bool_):
             raise ValueError(f"per_label must be True or False; got {self.per_label!r}.")
         if isinstance(self.shrinkage, bool) or not isinstance(self.shrinkage, Real) or not 0 <= self.shrinkage < np.inf:
             raise ValueError(f"shrinkage must be a finite number, at least 0; got {self.shrinkage!r}.")
