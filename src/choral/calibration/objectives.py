@@ -13,7 +13,7 @@ import numpy as np
 
 from choral._typing import FloatArray, IntArray
 from choral.calibration.inputs import ScoredRows
-from choral.calibration.overlap import OverlapLoss
+from choral.calibration.overlap import AveragedOverlapLoss
 from choral.losses import choquet_loss
 from choral.measures import ByCount, Measure
 from choral.rows.blocks import row_slices
@@ -56,7 +56,7 @@ def make_objective(loss: Any, rows: ScoredRows) -> Objective:
         if isinstance(form, ByCount):
             return RowObjective(rows, _counting_losses(loss, rows))
         return CallableRowObjective(rows, lambda Y, predicted: choquet_loss(Y, predicted, loss, reduction="none"))
-    if isinstance(loss, OverlapLoss):
+    if isinstance(loss, AveragedOverlapLoss):
         if loss.average == "samples":
             return RowObjective(rows, lambda hits, false, relevant, n_known: loss.of_counts(hits, false, relevant))
         return MicroObjective(rows, loss) if loss.average == "micro" else MacroObjective(rows, loss)
@@ -215,7 +215,7 @@ class CallableRowObjective(_MeanOverRows):
 class MacroObjective(Objective):
     """The mean over labels of a loss of each label's numbers of right and wrong rows."""
 
-    def __init__(self, rows: ScoredRows, loss: OverlapLoss):
+    def __init__(self, rows: ScoredRows, loss: AveragedOverlapLoss):
         super().__init__(rows)
         self._loss = loss
         self._hits, self._false = _weighted_flags(rows)
@@ -249,7 +249,7 @@ class MacroObjective(Objective):
 class MicroObjective(Objective):
     """A ratio of sums over all labels of all rows."""
 
-    def __init__(self, rows: ScoredRows, loss: OverlapLoss):
+    def __init__(self, rows: ScoredRows, loss: AveragedOverlapLoss):
         super().__init__(rows)
         self._loss = loss
         self._hits, self._false = _weighted_flags(rows)

@@ -23,7 +23,7 @@ Average = Literal["samples", "micro", "macro"]
 
 
 @dataclass(frozen=True)
-class OverlapLoss:
+class AveragedOverlapLoss:
     """What the F and the Jaccard loss share: a loss of hard predictions from numbers of right and wrong labels.
 
     The loss of nothing predicted where nothing is relevant is 0.
@@ -70,7 +70,7 @@ class OverlapLoss:
 
 
 @dataclass(frozen=True)
-class AveragedFLoss(OverlapLoss):
+class AveragedFLoss(AveragedOverlapLoss):
     """One minus the F measure of hard predictions.
 
     Parameters
@@ -102,7 +102,7 @@ class AveragedFLoss(OverlapLoss):
 
 
 @dataclass(frozen=True)
-class AveragedJaccardLoss(OverlapLoss):
+class AveragedJaccardLoss(AveragedOverlapLoss):
     """One minus the Jaccard index of hard predictions.
 
     Parameters
@@ -121,7 +121,7 @@ class AveragedJaccardLoss(OverlapLoss):
         return 1.0, 1.0
 
 
-def _add_row_losses(rows: Sequence[Rows], loss: OverlapLoss) -> FloatArray:
+def _add_row_losses(rows: Sequence[Rows], loss: AveragedOverlapLoss) -> FloatArray:
     """The weighted sum of the losses of rows, and the sum of their weights."""
     total = np.zeros(2)
     for flags, weights in _blocks(rows[0]):
