@@ -7,7 +7,7 @@ import numpy as np
 from choral._typing import FloatArray
 from choral._validation import ROUNDING
 from choral.calibration.inputs import ScoredRows
-from choral.calibration.objectives import Entries, MicroObjective, Objective
+from choral.calibration.objectives import Entries, MicroObjective, Objective, ObjectiveByLabel
 
 MAX_SWEEPS = 100
 
@@ -27,7 +27,7 @@ def best_common(objective: Objective) -> float:
     return float(cuts.thresholds[_choose(losses, cuts.thresholds, 0.5 if rows.are_probabilities else 0.0)])
 
 
-def best_by_label(objective: Objective, common: float) -> FloatArray:
+def best_by_label(objective: ObjectiveByLabel | MicroObjective, common: float) -> FloatArray:
     """A threshold for each label; labels of which nothing is known keep the common one.
 
     The best thresholds of all are found where a loss adds up over labels, and for micro averages. For other losses
@@ -44,7 +44,7 @@ def best_by_label(objective: Objective, common: float) -> FloatArray:
     return _take_turns(objective, cuts, thresholds)
 
 
-def _take_turns(objective: Objective, cuts: dict[int, Cuts], thresholds: FloatArray) -> FloatArray:
+def _take_turns(objective: ObjectiveByLabel, cuts: dict[int, Cuts], thresholds: FloatArray) -> FloatArray:
     """Coordinate descent, with a search over all cuts of a label at each step."""
     scores = objective.rows.scores
     predicted = scores >= thresholds

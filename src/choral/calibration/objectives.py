@@ -44,12 +44,16 @@ class Objective(ABC):
     def losses_for_all(self, entries: Entries) -> FloatArray:
         """The mean loss at each cut of all entries: one threshold for all labels."""
 
+
+class ObjectiveByLabel(Objective):
+    """One that also follows the threshold of a single label."""
+
     @abstractmethod
     def losses_for_label(self, label: int, entries: Entries, predicted: np.ndarray) -> FloatArray:
         """The mean loss at each cut of one label, where all others stay as predicted."""
 
 
-def make_objective(loss: Any, rows: ScoredRows) -> Objective:
+def make_objective(loss: Any, rows: ScoredRows) -> "ObjectiveByLabel | MicroObjective":
     """The objective of a loss that `check_loss` has let pass."""
     if isinstance(loss, Measure):
         form = loss.form(rows.n_labels)
@@ -75,7 +79,7 @@ def _parameters(function: Callable) -> Any:
 # Losses of rows: a mean over rows, each of which changes when one of its labels is predicted
 
 
-class _MeanOverRows(Objective):
+class _MeanOverRows(ObjectiveByLabel):
     def __init__(self, rows: ScoredRows):
         super().__init__(rows)
         weights = np.where(rows.n_known > 0, rows.weights, 0.0)  # a row of which nothing is known has no loss
@@ -212,7 +216,7 @@ class CallableRowObjective(_MeanOverRows):
 # Losses of all rows together
 
 
-class MacroObjective(Objective):
+class MacroObjective(ObjectiveByLabel):
     """The mean over labels of a loss of each label's numbers of right and wrong rows."""
 
     def __init__(self, rows: ScoredRows, loss: AveragedOverlapLoss):
@@ -242,8 +246,8 @@ class MacroObjective(Objective):
         return self._loss.of_counts(hits, false_positives, self._relevant)
 
     def _nested_losses(self, label: int, order: IntArray) -> FloatArray:
-        sums = (_sums(flags[order, label]) for flags in (self._hits, self._false))
-        return self._loss.of_counts(*sums, self._relevant[label])
+        hits, false_positives = (_sums(flags[order, label]) for flags in (self._hits, self._false))
+        return self._loss.of_counts(hits, false_positives, self._relevant[label])
 
 
 class MicroObjective(Objective):
@@ -256,21 +260,13 @@ class MicroObjective(Objective):
         self._relevant = self._hits.sum()
 
     def loss(self, predicted: np.ndarray) -> float:
-        sums = ((flags * predicted).sum() for flags in (self._hits, self._false))
-        return float(self._loss.of_counts(*sums, self._relevant))
+        hits, false_positives = ((flags * predicted).sum() for flags in (self._hits, self._false))
+        return float(self._loss.of_counts(hits, false_positives, self._relevant))
 
     def losses_for_all(self, entries: Entries) -> FloatArray:
-        sums = (_sums_at(flags.ravel()[entries.order], entries.ends) for flags in (self._hits, self._false))
-        return self._loss.of_counts(*sums, self._relevant)
-
-    def losses_for_label(self, label: int, entries: Entries, predicted: np.ndarray) -> FloatArray:
-        others = predicted.copy()
-        others[:, label] = False
-        sums = (
-            (flags * others).sum() + _sums_at(flags[entries.order, label], entries.ends)
-            for flags in (self._hits, self._false)
-        )
-        return self._loss.of_counts(*sums, self._relevant)
+        both = (self._hits, self._false)
+        hits, false_positives = (_sums_at(flags.ravel()[entries.order], entries.ends) for flags in both)
+        return self._loss.of_counts(hits, false_positives, self._relevant)
 
     def excess_for_label(self, label: int, entries: Entries, rate: float) -> FloatArray:
         """At each cut of a label, its errors less ``rate`` times its part of the denominator, but for a constant.
@@ -284,7 +280,7 @@ class MicroObjective(Objective):
         return _sums_at(steps, entries.ends)
 
 
-class CallableObjective(Objective):
+class CallableObjective(ObjectiveByLabel):
     """Any function of labels and predictions; it is called for each cut."""
 
     max_cuts = MAX_CUTS_OF_CALLABLES

@@ -131,7 +131,7 @@ def _add_row_losses(rows: Sequence[Rows], loss: AveragedOverlapLoss) -> FloatArr
 
 def _count_by_label(rows: Sequence[Rows]) -> FloatArray:
     """Weighted numbers of true positives, of false positives and of relevant rows of each label."""
-    return sum(weights @ flags for flags, weights in _blocks(rows[0]))  # type: ignore[return-value]
+    return sum(weights @ flags for flags, weights in _blocks(rows[0]))
 
 
 def _blocks(rows: Rows) -> Any:

@@ -202,7 +202,7 @@ def check_loss(loss: Any) -> Loss:
     if isinstance(loss, type) or not (isinstance(loss, Measure) or callable(loss)):
         raise TypeError(f"loss must be a measure, a function or one of {', '.join(LOSSES)}; got {loss!r}.")
     if getattr(loss, "__name__", "").endswith("_score"):  # scikit-learn's name for what is to be maximised
-        raise ValueError(f"loss is minimised, and {loss.__name__} looks like a score: pass a function 1 - score.")  # type: ignore[union-attr]
+        raise ValueError(f"loss is minimised, and {loss.__name__} looks like a score: pass a function 1 - score.")
     return loss
 
 
