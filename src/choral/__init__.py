@@ -53,6 +53,7 @@ from choral.stats import MultilabelStratifiedKFold
 __version__ = "0.1.0"
 
 SUBPACKAGES = (
+    "calibration",
     "datasets",
     "displays",
     "learners",
@@ -72,6 +73,7 @@ DISPLAYS = (  # likewise
     "PairwiseDisplay",
     "RatioDisplay",
 )
+CALIBRATION = ("AveragedFLoss", "AveragedJaccardLoss", "ThresholdTuner")  # likewise
 
 __all__ = [
     "AdditiveMeasure",
@@ -128,8 +130,10 @@ def __getattr__(name: str) -> Any:
         return import_module(f"choral.{name}")
     if name in DISPLAYS:
         return getattr(import_module("choral.displays"), name)
+    if name in CALIBRATION:
+        return getattr(import_module("choral.calibration"), name)
     raise AttributeError(f"module 'choral' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *SUBPACKAGES, *DISPLAYS, "__version__"])
+    return sorted([*__all__, *SUBPACKAGES, *DISPLAYS, *CALIBRATION, "__version__"])

@@ -71,7 +71,7 @@ def open_rows(
     """
     options = RowOptions(pred_name, threshold, allow_missing)
     for name, other in ((pred_name, y_pred), ("observed", observed), ("sample_weight", sample_weight)):
-        _check_alignment(y_true, other, name)
+        check_alignment(y_true, other, name)
     if _is_dask(y_true, y_pred, observed, sample_weight):
         from choral.rows.dask_arrays import DaskRows  # dask is not needed otherwise
 
@@ -143,11 +143,11 @@ def read_matrix(name: str, matrix: Any) -> Labels:
     return matrix
 
 
-def check_same_shape(y_true: Labels, y_pred: Labels, pred_name: str) -> None:
+def check_same_shape(y_true: Labels, y_pred: Labels, pred_name: str, true_name: str = "y_true") -> None:
     """Refuse matrices that differ in shape."""
     if tuple(y_true.shape) != tuple(y_pred.shape):
         raise ValueError(
-            f"y_true and {pred_name} must have the same shape (n_samples, n_labels); "
+            f"{true_name} and {pred_name} must have the same shape (n_samples, n_labels); "
             f"got {tuple(y_true.shape)} and {tuple(y_pred.shape)}."
         )
 
@@ -217,40 +217,41 @@ def _is_frame(values: Any) -> bool:
     return hasattr(values, "columns") and hasattr(values, "to_numpy") and not _is_dask(values)
 
 
-def _check_alignment(y_true: Any, other: Any, name: str) -> None:
+def check_alignment(y_true: Any, other: Any, name: str, true_name: str = "y_true") -> None:
     """Refuse two frames whose columns or rows are named otherwise: they would be compared by position."""
     if _is_frame(y_true) and _is_frame(other):
-        _check_columns(list(y_true.columns), list(other.columns), name)
+        _check_columns(list(y_true.columns), list(other.columns), name, true_name)
     true_index, index = _index_of(y_true), _index_of(other)
     if true_index is not None and index is not None and not true_index.equals(index):
-        _check_index(np.asarray(true_index), np.asarray(index), name)
+        _check_index(np.asarray(true_index), np.asarray(index), name, true_name)
 
 
-def _check_columns(true: list, columns: list, name: str) -> None:
+def _check_columns(true: list, columns: list, name: str, true_name: str) -> None:
     if true == columns or len(true) != len(columns) or _are_numbers(true) or _are_numbers(columns):
         return  # of one without names, columns are matched by position; another number of them is a wrong shape
     if set(true) == set(columns) and len(set(true)) == len(true):
         raise ValueError(
-            f"{name} must have the columns of y_true in the same order; {name}[y_true.columns] puts them so."
+            f"{name} must have the columns of {true_name} in the same order; {name}[{true_name}.columns] puts them so."
         )
     place = next(place for place, pair in enumerate(zip(true, columns, strict=True)) if pair[0] != pair[1])
     raise ValueError(
-        f"{name} must have the columns of y_true; column {place} is {columns[place]!r}, that of y_true {true[place]!r}."
+        f"{name} must have the columns of {true_name}; column {place} is {columns[place]!r}, "
+        f"that of {true_name} {true[place]!r}."
     )
 
 
-def _check_index(true: np.ndarray, index: np.ndarray, name: str) -> None:
+def _check_index(true: np.ndarray, index: np.ndarray, name: str, true_name: str) -> None:
     if true.size != index.size:
         return  # a wrong shape, which is refused as such
     if _same_values(true, index):
         raise ValueError(
-            f"{name} has the rows of y_true in another order, by its index; {name}.loc[y_true.index] has them in the "
-            f"same. If they are in the same order already, pass {name}.to_numpy()."
+            f"{name} has the rows of {true_name} in another order, by its index; {name}.loc[{true_name}.index] has "
+            f"them in the same. If they are in the same order already, pass {name}.to_numpy()."
         )
     if not _are_numbers(true.tolist()) and not _are_numbers(index.tolist()):
         raise ValueError(
-            f"{name} must have the index of y_true; its index has other values. If its rows are in the same order, "
-            f"pass {name}.to_numpy()."
+            f"{name} must have the index of {true_name}; its index has other values. If its rows are in the same "
+            f"order, pass {name}.to_numpy()."
         )
 
 
