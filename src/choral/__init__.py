@@ -73,7 +73,7 @@ DISPLAYS = (  # likewise
     "PairwiseDisplay",
     "RatioDisplay",
 )
-CALIBRATION = ("AveragedFLoss", "AveragedJaccardLoss", "ThresholdTuner")  # likewise
+CALIBRATION = ("AveragedFLoss", "AveragedJaccardLoss", "JointCalibrator", "ThresholdTuner")  # likewise
 
 __all__ = [
     "AdditiveMeasure",

@@ -17,8 +17,9 @@ most for rows whose label set nobody could foresee. In the end other exponents, 
 factor, take their place if decisions for left-out rows are better by them, each with the candidates that it picks.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,12 +57,15 @@ class Pool:
     exponents: np.ndarray
     score: float
 
-    def distribution(self, evidence: Sequence[Evidence], n_rows: int) -> LabelDistribution:
-        """The joint distribution of each row, over its best candidates."""
+    def distribution(
+        self, evidence: Sequence[Evidence], n_rows: int, own: np.ndarray | None = None
+    ) -> LabelDistribution:
+        """The joint distribution of each row, over its best candidates; ``own`` is as in `Candidates`."""
         rows, labelsets, weights = [], [], []
         for block in _blocks(n_rows, len(self.seen)):
             parts = [one[block] for one in evidence]
-            candidates = Candidates(self.seen, _mean_log_odds(parts, self.exponents))
+            of_block = None if own is None else own[block]
+            candidates = Candidates(self.seen, _mean_log_odds(parts, self.exponents), of_block)
             scores = sum(b * one.scores(candidates) for b, one in zip(self.exponents, parts, strict=True) if b)
             picked, logs = _best(np.where(candidates.is_open, scores, -np.inf), MAX_CANDIDATES_PER_ROW)
             shares = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -74,7 +78,7 @@ class Pool:
         return LabelDistribution(support, sp.coo_array(entries, shape=(n_rows, len(support))).tocsr())
 
 
-def fit_pool(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> Pool:
+def fit_pool(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, known: np.ndarray | None = None) -> Pool:
     """Learn the exponents from what models say of some training rows, not having been fitted on them.
 
     The score is best for exponents that weigh candidates which equal exponents have picked. These need not be good at
@@ -82,12 +86,15 @@ def fit_pool(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> P
     all alike to it, its best exponent among them may be 0, and then nothing would tell which 64 to look at. So
     decisions are judged with the candidates that the exponents in question pick, and there are others to fall back on:
     halfway to equal exponents, equal ones, one model alone; those by the score and halfway also times a factor.
+
+    Rows are judged by their labels that are known, all unless given; the others say nothing but which label sets are
+    candidates.
     """
     equal = _equal_exponents(evidence)
-    by_score, score = _judge(evidence, Y, rows, equal).best_exponents()
+    by_score, score = _judge(evidence, Y, rows, equal, known).best_exponents()
     sharper, alone = np.array(SHARPNESSES)[:, np.newaxis], np.eye(len(equal))[(equal > 0) & (equal < 1)]
     choices = [sharper * by_score, sharper * (by_score + equal) / 2, equal[np.newaxis], *alone[:, np.newaxis]]
-    losses = [_judge(evidence, Y, rows, of_kind[0]).losses(of_kind) for of_kind in choices]
+    losses = [_judge(evidence, Y, rows, of_kind[0], known).losses(of_kind) for of_kind in choices]
     best = _first_of_the_best(np.concatenate(losses))
     return Pool(np.unique(Y, axis=0), np.concatenate(choices)[best], score)
 
@@ -103,11 +110,22 @@ def _equal_exponents(evidence: Sequence[Evidence]) -> np.ndarray:
     return knows / knows.sum()
 
 
-def _judge(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, picking: np.ndarray) -> "_Judged":
-    """The best candidates of some training rows by these exponents."""
+def own_labelsets(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The label sets of training rows, and for each row the place of its own if no other row has it, else -1."""
     seen, which, counts = np.unique(Y, axis=0, return_inverse=True, return_counts=True)
     which = which.ravel()
-    own = np.where(counts[which] == 1, which, -1)
+    return seen, np.where(counts[which] == 1, which, -1)
+
+
+def _judge(
+    evidence: Sequence[Evidence],
+    Y: np.ndarray,
+    rows: np.ndarray,
+    picking: np.ndarray,
+    known: np.ndarray | None = None,
+) -> "_Judged":
+    """The best candidates of some training rows by these exponents."""
+    seen, own = own_labelsets(Y)
     features, words, is_open = [], [], []
     for block in _blocks(len(rows), len(seen)):
         parts = [one[rows[block]] for one in evidence]
@@ -118,7 +136,29 @@ def _judge(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, pickin
         features.append(chosen - chosen.max(axis=1, keepdims=True))  # the constant of a row does not count
         is_open.append(np.isfinite(logs))
         words.append(pack_words(candidates.labelsets(picked).reshape(-1, Y.shape[1])).reshape(*picked.shape, -1))
-    return _Judged(np.concatenate(features), np.concatenate(words), np.concatenate(is_open), Y[rows], picking)
+    of_rows = Truth(Y[rows], np.ones((len(rows), Y.shape[1]), dtype=bool) if known is None else known[rows])
+    return _Judged(np.concatenate(features), np.concatenate(words), np.concatenate(is_open), of_rows, picking)
+
+
+class Truth:
+    """What is known of the labels of some rows, and what wrong labels cost them: by the number of known ones."""
+
+    def __init__(self, Y: np.ndarray, known: np.ndarray):
+        self.n_labels = Y.shape[1]
+        self.words, self.mask = pack_words(Y)[:, np.newaxis], pack_words(known)[:, np.newaxis]
+        self.n_known, self._which = np.unique(known.sum(axis=1), return_inverse=True)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def look_up(self, of_labels: Callable[[int], np.ndarray], wrong: np.ndarray) -> np.ndarray:
+        """Values for 0, 1, ... wrong labels among some number of known ones, at numbers of wrong ones of each row."""
+        table = np.zeros((len(self.n_known), self.n_labels + 1), dtype=np.float32)
+        for row, n_known in zip(table, self.n_known.tolist(), strict=True):
+            row[: n_known + 1] = of_labels(n_known)
+        if len(table) == 1:
+            return table[0][wrong]
+        return table[self._which.reshape(-1, *[1] * (wrong.ndim - 1)), wrong]
 
 
 class _Judged:
@@ -132,17 +172,15 @@ class _Judged:
         Label sets, packed.
     is_open : ndarray of bool, of shape (n_rows, n_candidates)
         Which of them count: a row may have fewer candidates than there are places.
-    Y : ndarray of shape (n_rows, n_labels)
+    truth : Truth
     picking : ndarray of shape (n_models,)
         The exponents by which candidates were picked; others are pulled towards them.
     """
 
-    def __init__(
-        self, features: np.ndarray, words: np.ndarray, is_open: np.ndarray, Y: np.ndarray, picking: np.ndarray
-    ):
-        self.features, self.is_open, self.picking, self.n_labels = features, is_open, picking, Y.shape[1]
-        self.to_truth = count_differences(words, pack_words(Y)[:, np.newaxis])
-        self.among = count_differences(words[:, :, np.newaxis], words[:, np.newaxis])
+    def __init__(self, features: np.ndarray, words: np.ndarray, is_open: np.ndarray, truth: Truth, picking: np.ndarray):
+        self.features, self.is_open, self.picking, self.truth = features, is_open, picking, truth
+        self.to_truth = count_differences(words, truth.words, truth.mask)
+        self.among = count_differences(words[:, :, np.newaxis], words[:, np.newaxis], truth.mask[:, np.newaxis])
 
     def shares(self, exponents: np.ndarray) -> np.ndarray:
         """The distribution of each row."""
@@ -152,8 +190,7 @@ class _Judged:
 
     def best_exponents(self) -> tuple[np.ndarray, float]:
         """Exponents with the best mean score, and that score."""
-        worth = mean_worth(self.n_labels)
-        to_truth, among = worth[self.to_truth], worth.astype(np.float32)[self.among]
+        to_truth, among = (self.truth.look_up(mean_worth, wrong) for wrong in (self.to_truth, self.among))
 
         def negative_score(exponents: np.ndarray) -> tuple[float, np.ndarray]:
             shares = self.shares(exponents)
@@ -170,16 +207,21 @@ class _Judged:
 
     def losses(self, choices: Iterable[np.ndarray]) -> np.ndarray:
         """What the best candidate for each of some binomial losses costs, of shape (n_choices, n_losses, n_rows)."""
-        ks = np.unique(np.linspace(1, self.n_labels, JUDGED_LOSSES).round().astype(int)).tolist()
-        shares, rows = [self.shares(choice) for choice in choices], np.arange(len(self.to_truth))
+        ks = np.unique(np.linspace(1, self.truth.n_labels, JUDGED_LOSSES).round().astype(int)).tolist()
+        shares, rows = [self.shares(choice) for choice in choices], np.arange(len(self.truth))
         losses = np.empty((len(shares), len(ks), len(rows)))
         for place, k in enumerate(ks):
-            deficits = BinomialMeasure(k).deficits(self.n_labels)
-            among = deficits.astype(np.float32)[self.among]
+            deficits = partial(_deficits, k)
+            among, to_truth = (self.truth.look_up(deficits, wrong) for wrong in (self.among, self.to_truth))
             for number, of_choice in enumerate(shares):
                 chosen = np.where(self.is_open, _expected(among, of_choice), np.inf).argmin(axis=1)
-                losses[number, place] = deficits[self.to_truth[rows, chosen]]
+                losses[number, place] = to_truth[rows, chosen]
         return losses
+
+
+def _deficits(k: int, n_labels: int) -> np.ndarray:
+    """What wrong labels cost by the binomial loss of k, or of all known labels where these are fewer."""
+    return BinomialMeasure(min(k, n_labels)).deficits(n_labels)
 
 
 def _first_of_the_best(losses: np.ndarray) -> int:
