@@ -46,7 +46,7 @@ class Rule:
     Attributes
     ----------
     name : str
-        One of "joint", "labels", "cut", "threshold", "calibrated threshold".
+        One of "joint", "calibrated threshold", "labels", "threshold" and "cut".
     losses : dict
         The mean loss of each of these on rows left out.
     thresholds : ndarray of shape (n_labels,), optional
@@ -99,9 +99,10 @@ def _labels_by_rule(loss: Loss, left_out: LeftOut, joint: np.ndarray | None) -> 
     scores, probabilities = left_out.rows.scores, left_out.probabilities
     if joint is not None:
         yield "joint", joint
+    else:
+        yield "calibrated threshold", _tuned_without_own_fold(loss, left_out, probabilities)
     yield "labels", probabilities >= 0.5
     yield "threshold", _tuned_without_own_fold(loss, left_out, scores)
-    yield "calibrated threshold", _tuned_without_own_fold(loss, left_out, probabilities)
     yield "cut", scores >= left_out.middle
 
 
