@@ -1,6 +1,5 @@
 """Better labels from the scores of any model: learned on rows that the model was not fitted on."""
 
-from choral.calibration.overlap import AveragedFLoss, AveragedJaccardLoss
 from choral.calibration.thresholds import ThresholdTuner
 
-__all__ = ["AveragedFLoss", "AveragedJaccardLoss", "ThresholdTuner"]
+__all__ = ["ThresholdTuner"]
