@@ -4,7 +4,7 @@ import csv
 import os
 from io import TextIOWrapper
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from scipy import sparse
@@ -45,8 +45,8 @@ def write_labels(path: str | os.PathLike[str], table: LabelTable, *, id_column: 
         What the column of ids is called.
     """
     check_written_suffix("path", path)
-    values = table.values.toarray() if sparse.issparse(table.values) else table.values
-    labels = np.asarray(values, dtype=np.uint8)
+    values: Any = table.values
+    labels = np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.uint8)
     suffix = Path(path).suffix.lower()
     with replacing(path) as file:
         if suffix in DELIMITERS:

@@ -117,7 +117,7 @@ class OneLossDecisions:
 
     def to_table(self) -> LabelTable:
         """The predictions with the names of labels and rows."""
-        ids = self.table.ids if self.distribution.has_instances else None  # ids of label sets name no prediction
+        ids = self.table.ids if self.table.values.shape == self.decision.labels.shape else None  # else of label sets
         return LabelTable(self.decision.labels, self.table.labels, ids)
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def print_one_loss(found: OneLossDecisions, out: str | None) -> None:
     """Print what the best predictions are expected to cost beside the modes, and what to know of them."""
     best = Line("optimal" if found.decision.exact.all() else "best found", found.decision.labels, found.mean_risk)
     modes = [Line(f"{name} mode", found.modes[name], loss) for name, loss in found.mode_losses.items()]
-    if np.array_equal(*found.modes.values()):
+    if np.array_equal(found.modes["marginal"], found.modes["joint"]):
         modes = [modes[0]._replace(name="both modes")]
     as_good = [mode.name for mode in modes if mode.loss <= best.loss + ROUNDING]
     print_table(_make_table([best, *modes], as_good, found.n_rows))
