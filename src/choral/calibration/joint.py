@@ -28,7 +28,7 @@ from choral.rows.blocks import as_dense
 from choral.scores import check_scores
 from choral.stats import MultilabelStratifiedKFold
 
-MAX_ROWS = 5000  # to learn a handful of numbers from, and to choose between rules
+MAX_ROWS = 3000  # to learn a handful of exponents from, and to choose between rules
 KINDS = ("auto", "probabilities", "logits")
 NUMBERS = (
     "slopes",
@@ -89,9 +89,10 @@ class JointCalibrator(BaseEstimator):
     Notes
     -----
     `predict` does not take the distribution on trust. On the rows left out it compares, for the loss in question, what
-    is best by the distribution with simpler rules: calibrated labels that are more probable than not, scores cut at
-    0.5, scores cut at a tuned threshold (`ThresholdTuner`), and calibrated probabilities cut likewise. The best one
-    decides; `left_out_losses` tells them all.
+    is best by the distribution with simpler rules: calibrated labels that are more probable than not, scores cut at a
+    tuned threshold (`ThresholdTuner`), and scores cut at 0.5. The best one decides; `left_out_losses` tells them all.
+    A loss of all rows together, such as micro F, has no best decision for a row: there calibrated probabilities are cut
+    at a tuned threshold instead.
 
     Labels may be missing (nan in ``Y``): probabilities and the mixture are learned from known labels, and rows are
     judged by these. Frequencies of label sets count complete rows alone.
@@ -305,9 +306,9 @@ class JointCalibrator(BaseEstimator):
         Returns
         -------
         losses : dict of the mean loss by the name of the rule
-            "joint": what is best by the joint distribution. "labels": what is more probable than not. "cut": scores
-            from 0.5 on (logits from 0 on). "threshold": scores from a tuned threshold on. "calibrated threshold":
-            likewise for calibrated probabilities.
+            "joint": what is best by the joint distribution; for losses of all rows together "calibrated threshold",
+            calibrated probabilities from a tuned threshold on. "labels": what is more probable than not. "threshold":
+            scores from a tuned threshold on. "cut": scores from 0.5 on (logits from 0 on).
         """
         check_is_fitted(self)
         return dict(self._rule(self._loss(measure)).losses)

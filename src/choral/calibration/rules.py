@@ -7,9 +7,9 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from choral._typing import FloatArray, IntArray, LabelArray
+from choral.averaged_losses import AveragedLoss
 from choral.calibration.inputs import ScoredRows
 from choral.calibration.objectives import make_objective, truth_of
-from choral.calibration.overlap import AveragedOverlapLoss
 from choral.calibration.thresholds import Loss, ThresholdTuner
 from choral.decisions import LabelDistribution, bayes_optimal
 from choral.measures import Measure
@@ -46,7 +46,7 @@ class Rule:
     Attributes
     ----------
     name : str
-        One of "joint", "labels", "cut", "threshold", "calibrated threshold".
+        One of "joint", "calibrated threshold", "labels", "threshold" and "cut".
     losses : dict
         The mean loss of each of these on rows left out.
     thresholds : ndarray of shape (n_labels,), optional
@@ -99,9 +99,10 @@ def _labels_by_rule(loss: Loss, left_out: LeftOut, joint: np.ndarray | None) -> 
     scores, probabilities = left_out.rows.scores, left_out.probabilities
     if joint is not None:
         yield "joint", joint
+    else:
+        yield "calibrated threshold", _tuned_without_own_fold(loss, left_out, probabilities)
     yield "labels", probabilities >= 0.5
     yield "threshold", _tuned_without_own_fold(loss, left_out, scores)
-    yield "calibrated threshold", _tuned_without_own_fold(loss, left_out, probabilities)
     yield "cut", scores >= left_out.middle
 
 
@@ -127,4 +128,4 @@ def _thresholds(name: str, loss: Loss, left_out: LeftOut) -> FloatArray | None:
 
 def _tuner(loss: Loss) -> ThresholdTuner:
     """A common threshold; one for each label where the loss judges each label by itself."""
-    return ThresholdTuner(loss, per_label=isinstance(loss, AveragedOverlapLoss) and loss.average == "macro")
+    return ThresholdTuner(loss, per_label=isinstance(loss, AveragedLoss) and loss.average == "macro")
