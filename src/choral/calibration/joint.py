@@ -80,7 +80,7 @@ class JointCalibrator(BaseEstimator):
     mixture_ : LabelMixture
     sizes_ : SizeLift
     pool_ : Pool
-        The exponents a, b, c, d, g and -g (of which one is 0), and the label sets seen.
+        The exponents a, b, c, d and two that differ by g (none is negative), and the label sets seen.
     are_logits_ : bool
     n_labels_ : int
     feature_names_in_ : ndarray of str
