@@ -96,35 +96,35 @@ def assert_same(one, other, scores, other_scores=None, atol=1e-9):
 
 @pytest.fixture(scope="module")
 def many_rows():
-    return make_dependent(3000, 5, 1.0, random_state=1)
+    return make_dependent(2000, 5, 1.0, random_state=1)
 
 
 @pytest.fixture(scope="module")
 def of_many_rows(many_rows):
     scores = expit(2 * logit(many_rows.marginals) - 0.5)  # wrong, but each label has its slope and intercept
-    return scores, JointCalibrator(n_components=4, cv=2).fit(scores[:1500], many_rows.Y[:1500])
+    return scores, JointCalibrator(n_components=4, cv=2).fit(scores[:1000], many_rows.Y[:1000])
 
 
 def test_probabilities_are_calibrated(many_rows, of_many_rows):
     scores, calibrator = of_many_rows
-    found, true = calibrator.predict_proba(scores[1500:]), many_rows.marginals[1500:]
+    found, true = calibrator.predict_proba(scores[1000:]), many_rows.marginals[1000:]
     assert np.abs(found - true).mean() < 0.03
-    assert np.abs(scores[1500:] - true).mean() > 0.06
+    assert np.abs(scores[1000:] - true).mean() > 0.06
     np.testing.assert_allclose(calibrator.labels_.slopes, 0.5, atol=0.12)
 
 
 def test_the_distribution_has_nearly_the_true_marginals(many_rows, of_many_rows):
     scores, calibrator = of_many_rows
-    distribution = calibrator.predict_distribution(scores[1500:])
+    distribution = calibrator.predict_distribution(scores[1000:])
     np.testing.assert_allclose(weights_of(distribution).sum(axis=1), 1)
-    assert np.abs(distribution.marginals() - many_rows.marginals[1500:]).mean() < 0.06
+    assert np.abs(distribution.marginals() - many_rows.marginals[1000:]).mean() < 0.06
 
 
 def test_dependence_is_found_and_pays(many_rows, of_many_rows):
     scores, calibrator = of_many_rows
-    Y, new = many_rows.Y[1500:], scores[1500:]
-    least = bayes_optimal(many_rows.distribution, SubsetMeasure()).risk[1500:].mean()
-    cut = subset_loss(Y, (many_rows.marginals[1500:] >= 0.5).astype(int))
+    Y, new = many_rows.Y[1000:], scores[1000:]
+    least = bayes_optimal(many_rows.distribution, SubsetMeasure()).risk[1000:].mean()
+    cut = subset_loss(Y, (many_rows.marginals[1000:] >= 0.5).astype(int))
     decided = subset_loss(Y, calibrator.predict(new))
     assert decided < cut - 0.04
     assert decided < least + 0.06
@@ -132,10 +132,10 @@ def test_dependence_is_found_and_pays(many_rows, of_many_rows):
 
 
 def test_independent_labels_stay_independent():
-    data = make_dependent(1500, 4, 0.0, random_state=2)
-    calibrator = JointCalibrator(n_components=4, cv=2).fit(data.marginals[:900], data.Y[:900])
-    decided = calibrator.predict(data.marginals[900:])
-    assert (decided != (data.marginals[900:] >= 0.5)).mean() < 0.06
+    data = make_dependent(1200, 4, 0.0, random_state=2)
+    calibrator = JointCalibrator(n_components=4, cv=2).fit(data.marginals[:600], data.Y[:600])
+    decided = calibrator.predict(data.marginals[600:])
+    assert (decided != (data.marginals[600:] >= 0.5)).mean() < 0.06
 
 
 # Decisions
@@ -666,8 +666,8 @@ def test_yeast_is_decided_better_together(datasets_folder):
 
 def test_music_where_no_label_set_occurs_twice(more_datasets_folder):
     data = read_arff(more_datasets_folder / "cal500.arff")
-    rng = np.random.default_rng(0)
-    usual = data.Y[rng.permutation(len(data.Y))].mean(axis=0)
-    scores = expit(logit(usual.clip(0.01, 0.99)) + np.where(data.Y, 1, -1) * 0.3 + rng.normal(size=data.Y.shape))
-    decided = crossed(scores, data.Y, HammingMeasure(), cv=2, n_components=4)
-    assert hamming_loss(data.Y, decided) <= hamming_loss(data.Y, harden(scores)) + 0.002
+    Y, rng = data.Y[:300], np.random.default_rng(0)
+    usual = logit(Y.mean(axis=0).clip(0.01, 0.99))
+    scores = expit(usual + np.where(Y, 0.3, -0.3) + rng.normal(size=Y.shape))  # they know little
+    decided = crossed(scores, Y, HammingMeasure(), cv=2, n_components=2)
+    assert hamming_loss(Y, decided) <= hamming_loss(Y, harden(scores)) + 0.002

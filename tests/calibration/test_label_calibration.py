@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
@@ -72,11 +72,12 @@ def test_without_a_pull_it_is_logistic_regression(seed):
 
 @pytest.mark.usefixtures("weak_pull")
 def test_without_a_pull_it_is_platt_scaling():
-    log_odds, labels, known = make_rows(0, n_rows=20000, n_labels=1)  # Platt also smooths the labels, by 1 / n
+    log_odds, labels, known = make_rows(0, n_rows=10000, n_labels=1)  # Platt also smooths the labels, by 1 / n
     platt = _SigmoidCalibration().fit(log_odds[:, 0], labels[:, 0].astype(float))
     np.testing.assert_allclose(both(fit_labels(log_odds, labels, known))[:, 0], [-platt.a_, -platt.b_], atol=5e-3)
 
 
+@settings(max_examples=25)
 @given(seed=SEEDS)
 def test_swapped_labels_swap_their_results(seed):
     rows = make_rows(seed, n_labels=4, missing=0.2)
@@ -85,6 +86,7 @@ def test_swapped_labels_swap_their_results(seed):
     np.testing.assert_allclose(both(swapped), both(fit_labels(*rows))[:, order], atol=1e-6)
 
 
+@settings(max_examples=25)
 @given(seed=SEEDS)
 def test_missing_labels_count_nothing(seed):
     log_odds, labels, known = make_rows(seed, missing=0.3)
@@ -95,6 +97,7 @@ def test_missing_labels_count_nothing(seed):
     np.testing.assert_allclose(both(found), both(expected), atol=1e-6)
 
 
+@settings(max_examples=25)
 @given(seed=SEEDS)
 def test_relevant_and_irrelevant_are_alike(seed):
     log_odds, labels, known = make_rows(seed, missing=0.2)
