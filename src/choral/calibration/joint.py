@@ -80,7 +80,7 @@ class JointCalibrator(BaseEstimator):
     mixture_ : LabelMixture
     sizes_ : SizeLift
     pool_ : Pool
-        The exponents a, b, c, d, g and -g (of which one is 0), and the label sets seen.
+        The exponents a, b, c, d and two that differ by g (none is negative), and the label sets seen.
     are_logits_ : bool
     n_labels_ : int
     feature_names_in_ : ndarray of str
@@ -343,8 +343,9 @@ class JointCalibrator(BaseEstimator):
         Rows given to `fit` are not part of it. For JSON, arrays go as lists: `choral.calibration.save` writes files.
         """
         check_is_fitted(self)
-        self._rule(self._loss(None))
-        rules = {repr(loss): rule.to_dict() for loss, rule in self._rules.items()}
+        if self._left_out is not None:
+            self._rule(self._loss(None))
+        rules = self._saved_rules | {repr(loss): rule for loss, rule in self._rules.items()}
         data = {
             "measure": None if self.measure is None else repr(self.measure),
             "are_logits": self.are_logits_,
@@ -357,7 +358,7 @@ class JointCalibrator(BaseEstimator):
             "counts": self.counts_,
             "exponents": self.pool_.exponents,
             "score": self.pool_.score,
-            "rules": rules,
+            "rules": {loss: rule.to_dict() for loss, rule in rules.items()},
         }
         names = getattr(self, "feature_names_in_", None)
         return data if names is None else {**data, "labels": names.tolist()}
