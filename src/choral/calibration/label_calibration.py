@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from choral._typing import FloatArray
 
-MOST_CERTAIN = 1e-4  # no score says more of a label than this: a few trees that agree are no proof
+LEAST_PROBABILITY = 1e-4  # no score makes a label less probable: a few trees that agree are no proof
 PULL = 10.0  # as strong as some 40 rows of which nothing can be told
 MAX_STEPS = 50
 MAX_HALVINGS = 30
@@ -41,9 +41,9 @@ class LabelCalibration:
 def log_odds_of(scores: FloatArray, *, are_logits: bool) -> FloatArray:
     """Log odds of scores, none of them extreme."""
     if are_logits:
-        most = np.log1p(-MOST_CERTAIN) - np.log(MOST_CERTAIN)
+        most = np.log1p(-LEAST_PROBABILITY) - np.log(LEAST_PROBABILITY)
         return scores.clip(-most, most)
-    scores = scores.clip(MOST_CERTAIN, 1 - MOST_CERTAIN)
+    scores = scores.clip(LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
     return np.log(scores) - np.log1p(-scores)
 
 

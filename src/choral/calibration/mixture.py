@@ -12,8 +12,8 @@ import numpy as np
 
 from choral._typing import FloatArray
 
-MAX_STEPS = 100
-CONVERGED = 1e-4  # log likelihood a row
+MAX_STEPS = 200
+CONVERGED = 1e-5  # log likelihood a row
 PRIOR_ROWS = 1.0  # a kind begins with the frequencies of all rows, as if seen in so many rows
 LEAST = 1e-4  # no kind is surer of a label than this
 
