@@ -11,7 +11,7 @@ from sklearn.calibration import _SigmoidCalibration
 from sklearn.linear_model import LogisticRegression
 
 from choral.calibration import label_calibration
-from choral.calibration.label_calibration import MOST_CERTAIN, PULL, LabelCalibration, fit_labels, log_odds_of
+from choral.calibration.label_calibration import LEAST_PROBABILITY, PULL, LabelCalibration, fit_labels, log_odds_of
 
 SEEDS = st.integers(0, 999)
 
@@ -112,11 +112,11 @@ def test_log_odds_of_the_complement_are_negated(probabilities):
     log_odds = log_odds_of(probabilities, are_logits=False)
     np.testing.assert_allclose(log_odds_of(1 - probabilities, are_logits=False), -log_odds, atol=1e-9)
     np.testing.assert_allclose(log_odds_of(log_odds, are_logits=True), log_odds)
-    assert np.abs(log_odds).max() <= logit(1 - MOST_CERTAIN) + 1e-12
+    assert np.abs(log_odds).max() <= logit(1 - LEAST_PROBABILITY) + 1e-12
 
 
 def test_no_score_is_extreme():
-    most = logit(1 - MOST_CERTAIN)
+    most = logit(1 - LEAST_PROBABILITY)
     np.testing.assert_allclose(log_odds_of(np.array([[0.0, 1.0]]), are_logits=False), [[-most, most]])
     np.testing.assert_allclose(log_odds_of(np.array([[-1e300, 1e300]]), are_logits=True), [[-most, most]])
     assert log_odds_of(np.array([[0.25, 0.5]]), are_logits=False) == pytest.approx(np.array([[-np.log(3), 0]]))
