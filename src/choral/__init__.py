@@ -7,6 +7,7 @@ behind it are here too.
 from importlib import import_module
 from typing import Any
 
+from choral.averaged_losses import AveragedFLoss, AveragedJaccardLoss
 from choral.curves import LossCurve, PairwiseCurve
 from choral.decisions import (
     BayesCurve,
@@ -20,6 +21,7 @@ from choral.decisions import (
 )
 from choral.evaluation import Evaluation, evaluate
 from choral.integrals import choquet_integral, choquet_integral_moebius
+from choral.loss_names import loss_by_name
 from choral.losses import (
     binomial_loss,
     choquet_loss,
@@ -73,11 +75,13 @@ DISPLAYS = (  # likewise
     "PairwiseDisplay",
     "RatioDisplay",
 )
-CALIBRATION = ("AveragedFLoss", "AveragedJaccardLoss", "JointCalibrator", "ThresholdTuner")  # likewise
+CALIBRATION = ("JointCalibrator", "ThresholdTuner")  # likewise
 
 __all__ = [
     "AdditiveMeasure",
     "AtLeastMeasure",
+    "AveragedFLoss",
+    "AveragedJaccardLoss",
     "BayesCurve",
     "BinomialMeasure",
     "Capacity",
@@ -114,6 +118,7 @@ __all__ = [
     "harden",
     "harden_top",
     "jaccard_loss",
+    "loss_by_name",
     "loss_curve",
     "make_scorer",
     "owa_loss",

@@ -19,16 +19,20 @@ from choral import (
     AveragedJaccardLoss,
     BinomialMeasure,
     Capacity,
-    HammingMeasure,
+    FLoss,
+    JaccardLoss,
     RelevanceMeasure,
     SubsetMeasure,
     ThresholdTuner,
     choquet_loss,
+    loss_by_name,
 )
-from choral.calibration.thresholds import LOSSES
+from choral.loss_names import LOSS_NAMES
+from choral.losses import mean_loss
 from measure_zoo import KINDS
 
-AVERAGES = ["samples", "micro", "macro"]
+AVERAGES = ["micro", "macro"]
+SHORT_NAMES = [name for name in LOSS_NAMES if name != "k=3"] + ["f0.5", "macro_f2", "alpha=inf"]  # some rows know fewer
 SEPARABLE = ["hamming", "macro_f1", "macro_jaccard", "micro_f1", "micro_jaccard"]
 SCORES = np.array([[0.1, 0.6, 0.3], [0.4, 0.2, 0.1], [0.2, 0.3, 0.9], [0.1, 0.2, 0.2]])
 Y = np.array([[0, 1, 1], [1, 0, 0], [0, 1, 1], [0, 0, 0]])
@@ -55,9 +59,9 @@ def cuts_of(scores):
 
 
 def loss_of(loss, y_true, y_pred, weights=None):
-    loss = LOSSES.get(loss, loss) if isinstance(loss, str) else loss
-    if isinstance(loss, choral.measures.Measure):
-        return choquet_loss(y_true, y_pred, loss, sample_weight=weights)
+    loss = loss_by_name(loss) if isinstance(loss, str) else loss
+    if not callable(loss):
+        return mean_loss(y_true, y_pred, loss, sample_weight=weights)
     return loss(y_true, y_pred, sample_weight=weights)
 
 
@@ -81,7 +85,9 @@ def test_the_common_threshold_is_the_best_of_all_for_every_measure(kind, seed):
     assert choquet_loss(labels, tuner.predict(scores), measure) == pytest.approx(tuner.loss_, abs=1e-12)
 
 
-@pytest.mark.parametrize("loss", [*LOSSES, choral.f_loss, BinomialMeasure(2)], ids=name_of)
+@pytest.mark.parametrize(
+    "loss", [*SHORT_NAMES, choral.f_loss, BinomialMeasure(2), FLoss(2), JaccardLoss()], ids=name_of
+)
 @given(seed=st.integers(0, 999))
 def test_the_common_threshold_with_weights_and_missing_labels(loss, seed):
     scores, labels = make_rows(seed, missing=0.2)
@@ -200,19 +206,31 @@ def test_jaccard_loss_is_that_of_scikit_learn(average):
 def test_missing_labels_count_nowhere_in_overlap_losses():
     y_true = np.array([[1, np.nan, 0], [np.nan, np.nan, np.nan], [1, 1, 0]])
     y_pred = np.array([[1, 1, 0], [1, 1, 1], [1, 0, 0]])
-    assert AveragedFLoss("samples")(y_true, y_pred) == pytest.approx((0 + 1 / 3) / 2)
     assert AveragedFLoss("micro")(y_true, y_pred) == pytest.approx(1 - 4 / 5)
     assert AveragedFLoss("macro")(y_true, y_pred) == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize("short", ["f1", "subset"])
-def test_functions_give_what_short_names_give(short):
-    function = {"f1": choral.f_loss, "subset": choral.subset_loss}[short]
+@pytest.mark.parametrize(
+    "short, value, function",
+    [
+        ("f1", FLoss(), choral.f_loss),
+        ("jaccard", JaccardLoss(), choral.jaccard_loss),
+        ("subset", SubsetMeasure(), choral.subset_loss),
+        (
+            "k=2",
+            BinomialMeasure(2),
+            lambda Y, y_pred, reduction: choral.binomial_loss(Y, y_pred, 2, reduction=reduction),
+        ),
+    ],
+)
+def test_short_names_values_and_functions_give_the_same(short, value, function):
     scores, labels = make_rows(3, n_rows=30, missing=0.1)
+    labels[:, 0] = labels[:, 1] = 1.0  # so that k=2 labels are known everywhere
     for options in ({}, {"per_label": True, "shrinkage": 0}):
-        expected, found = (ThresholdTuner(loss, **options).fit(scores, labels) for loss in (short, function))
-        np.testing.assert_allclose(found.thresholds_, expected.thresholds_)
-        assert found.loss_ == pytest.approx(expected.loss_)
+        expected, *others = (ThresholdTuner(loss, **options).fit(scores, labels) for loss in (short, value, function))
+        for found in others:
+            np.testing.assert_allclose(found.thresholds_, expected.thresholds_)
+            assert found.loss_ == pytest.approx(expected.loss_)
 
 
 def test_a_function_without_reduction_is_called_for_each_cut():
@@ -313,7 +331,7 @@ def test_a_label_without_relevant_rows_takes_the_common_threshold_unless_there_i
     assert own.loss_ == 0
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", SHORT_NAMES)
 @pytest.mark.parametrize("per_label", [False, True])
 def test_one_row_is_enough(loss, per_label):
     tuner = ThresholdTuner(loss, per_label=per_label, shrinkage=0).fit([[0.2, 0.7, 0.6]], [[0, 1, 1]])
@@ -410,9 +428,9 @@ def test_weights_on_unknown_rows_alone_are_refused():
 @pytest.mark.parametrize(
     "options, error, message",
     [
-        ({"loss": "f2"}, ValueError, "loss must be a measure, a function or one of hamming, .*; got 'f2'"),
-        ({"loss": 3}, TypeError, "loss must be a measure, a function or one of hamming, .*; got 3"),
-        ({"loss": SubsetMeasure}, TypeError, "loss must be a measure, a function or one of"),
+        ({"loss": "f"}, ValueError, "loss must be hamming, subset, k=3, .*; got 'f'"),
+        ({"loss": 3}, TypeError, "loss must be a measure, FLoss, JaccardLoss, a function, hamming, .*; got 3"),
+        ({"loss": SubsetMeasure}, TypeError, "loss must be a measure, FLoss, JaccardLoss, a function, hamming"),
         ({"loss": jaccard_score}, ValueError, "loss is minimised, and jaccard_score looks like a score"),
         ({"loss": "f1", "per_label": "yes"}, ValueError, "per_label must be True or False; got 'yes'"),
         ({"loss": "f1", "shrinkage": -1}, ValueError, "shrinkage must be a finite number, at least 0; got -1"),
@@ -464,10 +482,13 @@ def test_what_no_tuner_could_have_written_is_refused(change, message):
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: AveragedFLoss("instance"), "average must be 'samples', 'micro' or 'macro'; got 'instance'"),
-        (lambda: AveragedFLoss("micro", beta=0), "beta must be positive and finite; got 0"),
+        (lambda: AveragedFLoss("instance"), "average must be 'micro' or 'macro'; got 'instance'"),
+        (
+            lambda: AveragedJaccardLoss("samples"),
+            r"'macro'; FLoss\(\) and JaccardLoss\(\) are the means over rows; got",
+        ),
+        (lambda: AveragedFLoss("micro", beta=0), "beta must lie between 0.001 and 1000; got 0"),
         (lambda: AveragedFLoss("micro")(Y, SCORES), "y_pred must be hard labels, 0 or 1, for this loss; got scores"),
-        (lambda: AveragedFLoss()(np.full(Y.shape, np.nan), Y), "a mean loss needs a row with a known label"),
     ],
 )
 def test_bad_overlap_losses_are_refused(make, message):
@@ -493,8 +514,7 @@ def test_many_rows_take_seconds(n_rows, n_labels, loss, per_label):
 
 def test_every_loss_of_a_name_is_tuned_for_what_it_says():
     scores, labels = make_rows(8, n_rows=60, n_levels=40)
-    tuned = {loss: ThresholdTuner(loss).fit(scores, labels).predict(scores) for loss in LOSSES}
-    for loss in LOSSES:
+    tuned = {loss: ThresholdTuner(loss).fit(scores, labels).predict(scores) for loss in SHORT_NAMES}
+    for loss in SHORT_NAMES:
         losses = {other: loss_of(loss, labels, predicted) for other, predicted in tuned.items()}
         assert losses[loss] == pytest.approx(min(losses.values()), abs=1e-12)
-    assert isinstance(LOSSES["hamming"], HammingMeasure)

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from choral._typing import FloatArray, IntArray
+from choral.averaged_losses import AveragedLoss
 from choral.calibration.inputs import ScoredRows
-from choral.calibration.overlap import AveragedOverlapLoss
 from choral.losses import choquet_loss
 from choral.measures import ByCount, Measure
+from choral.overlap import OverlapLoss
 from choral.rows.blocks import row_slices
 
 MAX_CUTS_OF_CALLABLES = 100
@@ -60,9 +61,10 @@ def make_objective(loss: Any, rows: ScoredRows) -> "ObjectiveByLabel | MicroObje
         if isinstance(form, ByCount):
             return RowObjective(rows, _counting_losses(loss, rows))
         return CallableRowObjective(rows, lambda Y, predicted: choquet_loss(Y, predicted, loss, reduction="none"))
-    if isinstance(loss, AveragedOverlapLoss):
-        if loss.average == "samples":
-            return RowObjective(rows, lambda hits, false, relevant, n_known: loss.of_counts(hits, false, relevant))
+    if isinstance(loss, OverlapLoss):
+        overlap = loss.form(rows.n_labels)
+        return RowObjective(rows, lambda hits, false, relevant, n_known: overlap.losses(hits, false, relevant - hits))
+    if isinstance(loss, AveragedLoss):
         return MicroObjective(rows, loss) if loss.average == "micro" else MacroObjective(rows, loss)
     if "reduction" in _parameters(loss):
         return CallableRowObjective(rows, lambda Y, predicted: loss(Y, predicted, reduction="none"))
@@ -219,7 +221,7 @@ class CallableRowObjective(_MeanOverRows):
 class MacroObjective(ObjectiveByLabel):
     """The mean over labels of a loss of each label's numbers of right and wrong rows."""
 
-    def __init__(self, rows: ScoredRows, loss: AveragedOverlapLoss):
+    def __init__(self, rows: ScoredRows, loss: AveragedLoss):
         super().__init__(rows)
         self._loss = loss
         self._hits, self._false = _weighted_flags(rows)
@@ -253,7 +255,7 @@ class MacroObjective(ObjectiveByLabel):
 class MicroObjective(Objective):
     """A ratio of sums over all labels of all rows."""
 
-    def __init__(self, rows: ScoredRows, loss: AveragedOverlapLoss):
+    def __init__(self, rows: ScoredRows, loss: AveragedLoss):
         super().__init__(rows)
         self._loss = loss
         self._hits, self._false = _weighted_flags(rows)
@@ -273,10 +275,10 @@ class MicroObjective(Objective):
 
         A loss below ``rate`` exists if and only if these can add up to less than they do at that loss.
         """
-        false_price, missed_price = self._loss.prices
+        form = self._loss.form
         hits, false_positives = (flags[entries.order, label] for flags in (self._hits, self._false))
         # A hit saves a miss: the errors fall by its price, the denominator grows by 1 less this price.
-        steps = -hits * (missed_price + rate * (1 - missed_price)) + false_positives * false_price * (1 - rate)
+        steps = -hits * (form.missed + rate * (1 - form.missed)) + false_positives * form.extra * (1 - rate)
         return _sums_at(steps, entries.ends)
 
 

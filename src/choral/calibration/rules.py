@@ -7,9 +7,9 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from choral._typing import FloatArray, IntArray, LabelArray
+from choral.averaged_losses import AveragedLoss
 from choral.calibration.inputs import ScoredRows
 from choral.calibration.objectives import make_objective, truth_of
-from choral.calibration.overlap import AveragedOverlapLoss
 from choral.calibration.thresholds import Loss, ThresholdTuner
 from choral.decisions import LabelDistribution, bayes_optimal
 from choral.measures import Measure
@@ -127,4 +127,4 @@ def _thresholds(name: str, loss: Loss, left_out: LeftOut) -> FloatArray | None:
 
 def _tuner(loss: Loss) -> ThresholdTuner:
     """A common threshold; one for each label where the loss judges each label by itself."""
-    return ThresholdTuner(loss, per_label=isinstance(loss, AveragedOverlapLoss) and loss.average == "macro")
+    return ThresholdTuner(loss, per_label=isinstance(loss, AveragedLoss) and loss.average == "macro")

@@ -14,24 +14,13 @@ from choral._validation import Labels, check_vector, refuse_where
 from choral.calibration.cuts import best_by_label, best_common
 from choral.calibration.inputs import ScoredRows, check_finite, read_scored_rows
 from choral.calibration.objectives import make_objective
-from choral.calibration.overlap import AveragedFLoss, AveragedJaccardLoss
-from choral.measures import HammingMeasure, Measure, SubsetMeasure
+from choral.loss_names import LOSS_CHOICES, loss_by_name
+from choral.measures import Measure
+from choral.overlap import AnyLoss, OverlapLoss
 from choral.rows.door import check_sparse_threshold
 from choral.scores import check_scores
 
-Loss = Measure | Callable[..., float]
-
-#: Short names of losses.
-LOSSES: dict[str, Loss] = {
-    "hamming": HammingMeasure(),
-    "subset": SubsetMeasure(),
-    "f1": AveragedFLoss("samples"),
-    "micro_f1": AveragedFLoss("micro"),
-    "macro_f1": AveragedFLoss("macro"),
-    "jaccard": AveragedJaccardLoss("samples"),
-    "micro_jaccard": AveragedJaccardLoss("micro"),
-    "macro_jaccard": AveragedJaccardLoss("macro"),
-}
+Loss = AnyLoss | Callable[..., float]
 
 
 class ThresholdTuner(BaseEstimator):
@@ -42,12 +31,11 @@ class ThresholdTuner(BaseEstimator):
 
     Parameters
     ----------
-    loss : Measure, str or callable
-        What to minimise. Any measure; one of ``"hamming"``, ``"subset"``, ``"f1"``, ``"micro_f1"``, ``"macro_f1"``,
-        ``"jaccard"``, ``"micro_jaccard"`` and ``"macro_jaccard"``, of which ``"f1"`` and ``"jaccard"`` are means over
-        rows; `AveragedFLoss` for another beta; or a function of true and predicted labels. A function with a parameter
-        ``reduction``, as choral's losses have it, is asked for ``reduction="none"``, a loss for each row. Any other is
-        called for each cut, and at most 100 cuts are looked at.
+    loss : Measure, FLoss, JaccardLoss, AveragedFLoss, AveragedJaccardLoss, str or callable
+        What to minimise; a text is a short name that `choral.loss_by_name` reads, such as ``"k=3"``, ``"subset"``,
+        ``"f1"`` or ``"macro_f1"``. A function of true and predicted labels with a parameter ``reduction``, as choral's
+        losses have it, is asked for ``reduction="none"``, a loss for each row. Any other is called for each cut, and at
+        most 100 cuts are looked at.
     per_label : bool
         Whether each label has a threshold of its own.
     shrinkage : float
@@ -194,13 +182,11 @@ class ThresholdTuner(BaseEstimator):
 
 
 def check_loss(loss: Any) -> Loss:
-    """A loss to minimise: by its short name, a measure, or a function."""
+    """A loss to minimise: by its short name, a value, or a function."""
     if isinstance(loss, str):
-        if loss not in LOSSES:
-            raise ValueError(f"loss must be a measure, a function or one of {', '.join(LOSSES)}; got {loss!r}.")
-        return LOSSES[loss]
-    if isinstance(loss, type) or not (isinstance(loss, Measure) or callable(loss)):
-        raise TypeError(f"loss must be a measure, a function or one of {', '.join(LOSSES)}; got {loss!r}.")
+        return loss_by_name(loss)
+    if isinstance(loss, type) or not (isinstance(loss, Measure | OverlapLoss) or callable(loss)):
+        raise TypeError(f"loss must be a measure, FLoss, JaccardLoss, a function, {LOSS_CHOICES}; got {loss!r}.")
     if getattr(loss, "__name__", "").endswith("_score"):  # scikit-learn's name for what is to be maximised
         raise ValueError(f"loss is minimised, and {loss.__name__} looks like a score: pass a function 1 - score.")
     return loss
