@@ -28,7 +28,7 @@ from choral.rows.blocks import as_dense
 from choral.scores import check_scores
 from choral.stats import MultilabelStratifiedKFold
 
-MAX_ROWS = 5000  # to learn a handful of numbers from, and to choose between rules
+MAX_ROWS = 3000  # to learn a handful of exponents from, and to choose between rules
 KINDS = ("auto", "probabilities", "logits")
 NUMBERS = (
     "slopes",

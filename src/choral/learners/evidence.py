@@ -177,11 +177,12 @@ class PriorEvidence:
         return PriorEvidence(self.labelsets, self.counts, self.own[rows])
 
     def scores(self, candidates: Candidates) -> np.ndarray:
-        trained = np.flatnonzero(self.own >= 0)
-        counts = np.tile(self.counts.astype(float), (len(self.own), 1))
-        counts[trained, self.own[trained]] -= 1
-        of_labels = np.tile(self.counts @ self.labelsets.astype(float), (len(self.own), 1))
-        of_labels[trained] -= self.labelsets[self.own[trained]]
+        distinct, which = np.unique(self.own, return_inverse=True)  # rows with the same one have the same lifts
+        trained = np.flatnonzero(distinct >= 0)
+        counts = np.tile(self.counts.astype(float), (len(distinct), 1))
+        counts[trained, distinct[trained]] -= 1
+        of_labels = np.tile(self.counts @ self.labelsets.astype(float), (len(distinct), 1))
+        of_labels[trained] -= self.labelsets[distinct[trained]]
         total = counts.sum(axis=1, keepdims=True).clip(1)  # the only row there is knows of no other
         marginals = (of_labels / total).clip(1 / (total + 1), total / (total + 1))
         places = find_labelsets(candidates.seen, self.labelsets)
@@ -191,7 +192,7 @@ class PriorEvidence:
         log_product = log_odds @ candidates.seen.T.astype(float) + np.log1p(-marginals).sum(axis=1, keepdims=True)
         lifts = np.logaddexp(_log((1 - self.smoothing) * frequencies) - log_product, np.log(self.smoothing))
         others = np.full((len(self.own), candidates.others.shape[1]), np.log(self.smoothing))
-        return np.hstack([lifts, others])
+        return np.hstack([lifts[which.ravel()], others])
 
 
 def evidence_of(distribution: Distribution, smoothing: float) -> Evidence:

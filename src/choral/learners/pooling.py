@@ -130,9 +130,10 @@ def _judge(
     for block in _blocks(len(rows), len(seen)):
         parts = [one[rows[block]] for one in evidence]
         candidates = Candidates(seen, _mean_log_odds(parts, picking), own[rows[block]])
-        scores = np.stack([one.scores(candidates) for one in parts], axis=-1)
-        picked, logs = _best(np.where(candidates.is_open, scores @ picking, -np.inf), MAX_CANDIDATES_PER_ROW)
-        chosen = np.take_along_axis(scores, picked[..., np.newaxis], axis=1)
+        scores = [one.scores(candidates) for one in parts]
+        pooled = sum(b * of_model for b, of_model in zip(picking, scores, strict=True) if b)
+        picked, logs = _best(np.where(candidates.is_open, pooled, -np.inf), MAX_CANDIDATES_PER_ROW)
+        chosen = np.stack([np.take_along_axis(of_model, picked, axis=1) for of_model in scores], axis=-1)
         features.append(chosen - chosen.max(axis=1, keepdims=True))  # the constant of a row does not count
         is_open.append(np.isfinite(logs))
         words.append(pack_words(candidates.labelsets(picked).reshape(-1, Y.shape[1])).reshape(*picked.shape, -1))
@@ -145,7 +146,8 @@ class Truth:
 
     def __init__(self, Y: np.ndarray, known: np.ndarray):
         self.n_labels = Y.shape[1]
-        self.words, self.mask = pack_words(Y)[:, np.newaxis], pack_words(known)[:, np.newaxis]
+        self.words = pack_words(Y)[:, np.newaxis]
+        self.mask = None if known.all() else pack_words(known)[:, np.newaxis]
         self.n_known, self._which = np.unique(known.sum(axis=1), return_inverse=True)
 
     def __len__(self) -> int:
@@ -180,7 +182,8 @@ class _Judged:
     def __init__(self, features: np.ndarray, words: np.ndarray, is_open: np.ndarray, truth: Truth, picking: np.ndarray):
         self.features, self.is_open, self.picking, self.truth = features, is_open, picking, truth
         self.to_truth = count_differences(words, truth.words, truth.mask)
-        self.among = count_differences(words[:, :, np.newaxis], words[:, np.newaxis], truth.mask[:, np.newaxis])
+        mask = None if truth.mask is None else truth.mask[:, np.newaxis]
+        self.among = count_differences(words[:, :, np.newaxis], words[:, np.newaxis], mask)
 
     def shares(self, exponents: np.ndarray) -> np.ndarray:
         """The distribution of each row."""
