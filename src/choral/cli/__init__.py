@@ -26,7 +26,7 @@ app = typer.Typer(
 )
 for name, function, epilog, short_help in (
     ("evaluate", evaluate.evaluate_files, evaluate.EPILOG, "Compare predictions with the truth."),
-    ("decide", decide.decide_file, decide.EPILOG, "Find the prediction with the least expected loss."),
+    ("decide", decide.decide_files, decide.EPILOG, "Find the prediction with the least expected loss."),
     ("describe", describe.describe_datasets, describe.EPILOG, "Describe data sets."),
     ("study", study.run_plan, study.EPILOG, "Compare learners on data sets."),
     ("report", report.report_study, None, "Write the page of a study."),

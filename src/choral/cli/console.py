@@ -23,7 +23,12 @@ import choral
 from choral._text import printable
 
 # in messages of the library: what it calls an argument, and which option that is here
-OPTIONS_BY_ARGUMENT = {"header=True": "--header", "header=False": "--no-header", "the argument labels": "--labels"}
+OPTIONS_BY_ARGUMENT = {
+    "header=True": "--header",
+    "header=False": "--no-header",
+    "the argument labels": "--labels",
+    "loss must be": "--loss must be",
+}
 
 Show = Callable[[int, int, str], None]  # done, of how many, with what
 UsageError: Any = typer.BadParameter.__base__  # click's, be it a package of its own or a part of typer

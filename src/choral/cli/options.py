@@ -16,7 +16,7 @@ import typer
 from choral._optional import require
 from choral._outputs import check_output, replacing
 from choral.cli.console import Show
-from choral.label_files import LabelTable, read_labels
+from choral.label_files import LabelTable, check_written_suffix, read_labels
 from choral.measures.families import FAMILIES
 
 MAX_SEED = 2**64 - 1
@@ -126,6 +126,15 @@ def parse_family(text: str) -> str:
     return text
 
 
+def refuse_options(context: typer.Context, names: Iterable[str], reason: str) -> None:
+    """Refuse options that say nothing here, if they are given; names are those of the function's parameters."""
+    options = {parameter.name: parameter.opts[0] for parameter in context.command.params}
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise ValueError(f"{options[name]} {reason}.")
+
+
 # Files
 
 
@@ -137,9 +146,16 @@ def read_with_progress(show: Show, path: Path, **options: Any) -> LabelTable:
 
 
 def check_outputs(
-    csv_path: str | None, plot_path: str | None, inputs: list[Path], *, page_path: str | None = None
+    csv_path: str | None,
+    plot_path: str | None,
+    inputs: list[Path],
+    *,
+    page_path: str | None = None,
+    labels_path: str | None = None,
 ) -> None:
     """Check before the work what would stop the writing after it."""
+    if labels_path is not None:
+        check_written_suffix("--out", labels_path)
     if plot_path is not None:
         if Path(plot_path).suffix.lower() not in PLOT_SUFFIXES:
             expected = ", ".join(PLOT_SUFFIXES)
@@ -150,7 +166,7 @@ def check_outputs(
     if csv_path == "":
         raise ValueError("--csv must name a file; got ''.")
     taken = {os.path.realpath(path) for path in inputs}
-    for path in (csv_path, plot_path, page_path):
+    for path in (csv_path, plot_path, page_path, labels_path):
         if path is not None:
             target = str(check_output(path))
             if target in taken:

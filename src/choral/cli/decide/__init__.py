@@ -1,5 +1,5 @@
-"""``choral decide``: a file of label sets and their probabilities in, the best prediction for each loss out."""
+"""``choral decide``: label sets with probabilities, scores or votes in, the best predictions for a loss out."""
 
-from choral.cli.decide.command import EPILOG, decide_file
+from choral.cli.decide.command import EPILOG, decide_files
 
-__all__ = ["EPILOG", "decide_file"]
+__all__ = ["EPILOG", "decide_files"]

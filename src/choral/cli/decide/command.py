@@ -1,8 +1,9 @@
-"""Options of ``choral decide``, the distribution that its file describes, and the files that it writes."""
+"""Options of ``choral decide``, the distributions that its files describe, and the files that it writes."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -13,6 +14,7 @@ import choral
 from choral._text import printable, quoted, some_of
 from choral.cli.console import Show, progress_bar, standard_output, warnings_in_one_line
 from choral.cli.decide.decisions import Decisions
+from choral.cli.decide.one_loss import OneLossDecisions, parse_decidable_loss, print_one_loss, read_scores, read_votes
 from choral.cli.decide.printing import print_decisions
 from choral.cli.options import (
     AsJson,
@@ -27,24 +29,64 @@ from choral.cli.options import (
     parse_parameters,
     parse_seed,
     read_with_progress,
+    refuse_options,
     write_csv,
     write_plot,
 )
 from choral.decisions import LabelDistribution
 from choral.decisions.optimal import METHODS, Method
-from choral.label_files import LabelTable, check_row_weights, check_truth
+from choral.label_files import LabelTable, check_row_weights, check_truth, write_labels
+from choral.overlap import AnyLoss
+
+Read = Callable[[Show], tuple[LabelTable, Any]]  # a table, and the distribution of its rows or of its label sets
 
 CSV_COLUMNS = ("family", "parameter", "risk", "lower_bound", "exact", "marginal_mode", "joint_mode")
+OF_LABELSETS = ("probability", "samples", "normalize")  # options that say how a file of label sets is read
+OF_FAMILIES = ("family", "parameters", "csv_path", "plot_path")  # options for all losses of a family
 
 EPILOG = """
+\b
+Examples:
+  choral decide labelsets.csv
+  choral decide labelsets.csv --loss f1
+  choral decide --scores scores.csv --loss f1 --out labels.csv
+  choral decide --votes a.csv b.csv c.csv --loss k=3 --out labels.csv
+
 The first line of a CSV or TSV file is a header if it is not all numbers, or is 0,1,2 and so on. Probabilities of rows
 with the same label set are added up. The marginal mode, the labels more probable than not, is best for Hamming loss;
 the joint mode, the most probable label set, is best for subset 0/1 loss.
 """
 
 
-def decide_file(
-    path: Annotated[Path, typer.Argument(metavar="FILE", hidden=True)],
+def decide_files(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(metavar="FILE", hidden=True)],
+    scores: Annotated[
+        bool,
+        typer.Option(
+            "--scores", help="FILE holds probabilities of labels, a row for each instance; labels are independent."
+        ),
+    ] = False,
+    votes: Annotated[
+        bool,
+        typer.Option(
+            "--votes", help="FILEs hold hard predictions of several models for the same rows; each model has one vote."
+        ),
+    ] = False,
+    loss_name: Annotated[
+        str | None,
+        typer.Option(
+            "--loss",
+            metavar="NAME",
+            help="Decide for one loss: hamming, subset, k=3, alpha=2.5, f1, f0.5 or jaccard, say. "
+            "With --scores and --votes, subset by default.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="LABELS", help="Write the predictions for one loss: .csv, .tsv, .npy or .npz."),
+    ] = None,
     probability: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with the probabilities; probability by default.")
     ] = None,
@@ -73,27 +115,66 @@ def decide_file(
     ] = None,
     plot_path: PlotPath = None,
 ) -> None:
-    """Find the prediction with the least expected loss, from Hamming loss to subset 0/1 loss.
+    """Find the prediction with the least expected loss, from Hamming loss to subset 0/1 loss, or for F and Jaccard.
 
     FILE holds a distribution of label sets: a row for each label set, a column for each label (0 or 1), and a column
     with the probability of each row; .csv, .tsv or .parquet. With --samples it may be .npy or .npz too.
+
+    With --scores or --votes, files hold a row for each instance, and each gets a prediction of its own.
     """
     if probability is not None and samples:
         raise ValueError("--probability names a column and --samples says there is none; expected one of the two.")
-    options: dict[str, Any] = {
-        "family": parse_family(family),
-        "parameters": parse_parameters(parameters),
-        "method": _parse_method(method),
-        "random_state": parse_seed(seed),
-    }
-    check_outputs(csv_path, plot_path, inputs=[path])
-    column = None if samples else "probability" if probability is None else probability
+    _check_files(context, paths, scores=scores, votes=votes)
+    options: dict[str, Any] = {"method": _parse_method(method), "random_state": parse_seed(seed)}
+    reading: dict[str, Any] = {"id_column": id_column, "header": header}
+    if scores:
+        read: Read = partial(read_scores, paths[0], **reading)
+    elif votes:
+        read = partial(read_votes, paths, **reading)
+    else:
+        column = None if samples else "probability" if probability is None else probability
+        read = partial(_read_distribution, paths[0], column, normalize=normalize, **reading)
+    if loss_name is None and not (scores or votes):
+        refuse_options(context, ["out"], "writes predictions for one loss; say --loss NAME")
+        options |= {"family": parse_family(family), "parameters": parse_parameters(parameters)}
+        check_outputs(csv_path, plot_path, inputs=paths)
+        _decide_family(read, options, as_json=as_json, csv_path=csv_path, plot_path=plot_path)
+    else:
+        refuse_options(context, OF_FAMILIES, "is for all losses of a family; here there is one, that of --loss")
+        loss_name = "subset" if loss_name is None else loss_name
+        loss = parse_decidable_loss(loss_name)
+        check_outputs(None, None, inputs=paths, labels_path=out)
+        found = _decide_one_loss(read, loss_name, loss, options)
+        if out is not None:
+            write_labels(out, found.to_table(), id_column=id_column or "id")
+        with standard_output():
+            if as_json:
+                typer.echo(json.dumps(found.to_dict(), indent=2))
+            else:
+                print_one_loss(found, out)
+
+
+def _check_files(context: typer.Context, paths: list[Path], *, scores: bool, votes: bool) -> None:
+    """Refuse a number of files, and options for reading them, that do not go with their kind."""
+    if scores and votes:
+        raise ValueError("--scores and --votes say what the files hold; expected one of the two.")
+    if scores or votes:
+        kind = "--scores" if scores else "--votes"
+        refuse_options(context, OF_LABELSETS, f"is for a distribution of label sets, not for {kind}")
+    if len(paths) > 1 and not votes:
+        hint = "--votes takes the predictions of several models"
+        raise ValueError(f"expected one file; got {len(paths)}. {hint}.")
+
+
+def _decide_family(
+    read: Read, options: dict[str, Any], *, as_json: bool, csv_path: str | None, plot_path: str | None
+) -> None:
+    """Decide for all losses of a family, write what was found and print it."""
     with warnings_in_one_line():
         with progress_bar() as show:
-            table = _read_labelsets(path, column, id_column=id_column, header=header, show=show)
+            table, distribution = read(show)
             if csv_path is not None:
                 _check_label_names(table)
-            distribution = _make_distribution(table, normalize=normalize)
             show(0, 1, "deciding")
             optimal = choral.bayes_curve(distribution, progress=show, **options)
         decisions = Decisions(distribution, optimal, table.labels, n_rows=table.values.shape[0])
@@ -106,6 +187,15 @@ def decide_file(
             typer.echo(json.dumps(decisions.to_dict(), indent=2))
         else:
             print_decisions(decisions)
+
+
+def _decide_one_loss(read: Read, loss_name: str, loss: AnyLoss, options: dict[str, Any]) -> OneLossDecisions:
+    """The best prediction of each row for one loss."""
+    with warnings_in_one_line(), progress_bar() as show:
+        table, distribution = read(show)
+        show(0, 1, "deciding")
+        decision = choral.bayes_optimal(distribution, loss, **options)
+        return OneLossDecisions(distribution, loss, loss_name, decision, table)
 
 
 def _parse_method(text: str) -> Method:
@@ -122,9 +212,9 @@ def _parse_method(text: str) -> Method:
     return cast(Method, text)
 
 
-def _read_labelsets(
-    path: Path, column: str | None, *, id_column: str | None, header: bool | None, show: Show
-) -> LabelTable:
+def _read_distribution(
+    path: Path, column: str | None, show: Show, *, normalize: bool, id_column: str | None, header: bool | None
+) -> tuple[LabelTable, LabelDistribution]:
     """Read label sets, and their weights from the column of this name; without one, all rows count alike."""
     if column is not None and column == (id_column or "id"):
         raise ValueError(f"{path}: {column!r} is the id column; the probabilities need a column of their own.")
@@ -133,7 +223,7 @@ def _read_labelsets(
         table = _take_weights(table, column)
         check_row_weights(table, column)
     check_truth(table)
-    return table
+    return table, _make_distribution(table, normalize=normalize)
 
 
 def _take_weights(table: LabelTable, column: str) -> LabelTable:

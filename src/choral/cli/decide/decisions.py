@@ -18,6 +18,11 @@ class Mode(NamedTuple):
     curve: LossCurve
 
 
+def label_names(labels: tuple[str, ...] | None, n_labels: int) -> tuple[str, ...]:
+    """The names of the labels, or their numbers, counted from 1."""
+    return labels or tuple(str(number) for number in range(1, n_labels + 1))
+
+
 @dataclass(frozen=True, eq=False)
 class Decisions:
     """The optimal predictions for a distribution of label sets along a family.
@@ -41,7 +46,7 @@ class Decisions:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the labels, or their numbers, counted from 1."""
-        return self.labels or tuple(str(number) for number in range(1, self.distribution.n_labels + 1))
+        return label_names(self.labels, self.distribution.n_labels)
 
     def names_in(self, prediction: np.ndarray) -> list[str]:
         """The names of the labels of a prediction."""

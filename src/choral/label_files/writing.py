@@ -1,0 +1,69 @@
+"""Label matrices into files, with the names that came with them where the format has room for names."""
+
+import csv
+import os
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from scipy import sparse
+
+from choral._outputs import replacing
+from choral.label_files.table import LabelTable
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+WRITTEN_SUFFIXES = (*DELIMITERS, ".npy", ".npz")
+
+
+def check_written_suffix(option: str, path: str | os.PathLike[str]) -> None:
+    """Refuse the name of a file that `write_labels` cannot write.
+
+    Examples
+    --------
+    >>> check_written_suffix("--out", "labels.xls")
+    Traceback (most recent call last):
+    ValueError: --out must name a file that ends in .csv, .tsv, .npy, .npz; got 'labels.xls'.
+    """
+    if Path(path).suffix.lower() not in WRITTEN_SUFFIXES:
+        raise ValueError(
+            f"{option} must name a file that ends in {', '.join(WRITTEN_SUFFIXES)}; got {os.fspath(path)!r}."
+        )
+
+
+def write_labels(path: str | os.PathLike[str], table: LabelTable, *, id_column: str = "id") -> None:
+    """Write hard labels so that `read_labels` reads the same; the suffix says how.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.csv`` or ``.tsv``, with a header if the labels have names and a column of ids if the rows have some; ``.npy``
+        or ``.npz`` (one array, ``y``) without names.
+    table : LabelTable
+        Labels, 0 or 1.
+    id_column : str
+        What the column of ids is called.
+    """
+    check_written_suffix("path", path)
+    values: Any = table.values
+    labels = np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.uint8)
+    suffix = Path(path).suffix.lower()
+    with replacing(path) as file:
+        if suffix in DELIMITERS:
+            _write_delimited(file, labels, table, id_column, DELIMITERS[suffix])
+        elif suffix == ".npy":
+            np.save(file, labels)
+        else:
+            np.savez_compressed(file, y=labels)
+
+
+def _write_delimited(file: BinaryIO, labels: np.ndarray, table: LabelTable, id_column: str, delimiter: str) -> None:
+    text = TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    if table.ids is None:
+        writer.writerows([table.labels] if table.labels else [])
+        writer.writerows(labels.tolist())
+    else:
+        writer.writerow([id_column, *(table.labels or ())])
+        writer.writerows([name, *row] for name, row in zip(table.ids, labels.tolist(), strict=True))
+    text.detach()  # flushed; the file is closed by whoever opened it
