@@ -71,7 +71,7 @@ def save_rule(path: str | os.PathLike[str], rule: Rules) -> None:
     arrays = {name: np.asarray(contents.pop(name)) for name in ARRAYS if name in contents}
     text = json.dumps(contents, default=_as_list, allow_nan=False)
     with replacing(path) as file:
-        np.savez_compressed(file, rule=np.array(text), **arrays)
+        np.savez_compressed(file, **{"rule": np.array(text), **arrays})  # type: ignore[arg-type]  # NumPy's types err
 
 
 def _as_list(value: Any) -> Any:

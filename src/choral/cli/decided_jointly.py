@@ -65,8 +65,7 @@ class JointDecisions:
         if found.rule not in RULES:
             return f"{of_model}Nothing was better than {cut} ({how}): {self.loss} {found.losses['cut']:.4f}."
         losses = f"{self.loss} {found.losses[found.rule]:.4f} instead of {found.losses['cut']:.4f} by {cut}"
-        interval = f"{100 * found.confidence:g}% bootstrap interval: {_describe_interval(found.lower, found.upper)}"
-        return f"{of_model}{RULES[found.rule]} ({how}): {losses} ({interval}); see choral tune."
+        return f"{of_model}{RULES[found.rule]} ({how}): {losses}{_describe_interval(found)}; see choral tune."
 
     def curves(self, family: str, parameters: np.ndarray) -> dict[str, LossCurve]:
         """The curve of what is best for each loss; that of the cut beside it, if the model itself is judged by scores.
@@ -85,18 +84,12 @@ class JointDecisions:
         return {str(curve.name): curve for curve in (curves if self.threshold is None else curves[1:])}
 
 
-def _describe_interval(lower: float, upper: float) -> str:
-    """An interval of a gain in words.
-
-    Examples
-    --------
-    >>> _describe_interval(0.12, 0.18), _describe_interval(-0.01, 0.03)
-    ('0.1200 to 0.1800 lower', '0.0100 higher to 0.0300 lower')
-    """
-    ends = [f"{abs(end):.4f}" for end in (lower, upper)]
-    if lower >= 0:
-        return f"{ends[0]} to {ends[1]} lower"
-    return f"{ends[0]} higher to {ends[1]} {'lower' if upper >= 0 else 'higher'}"
+def _describe_interval(found: "RuleComparison") -> str:
+    """The interval of a gain, in brackets; nothing without bootstrap samples."""
+    if found.lower is None or found.upper is None:
+        return ""
+    lower, upper = (f"{abs(end):.4f} {'lower' if end >= 0 else 'higher'}" for end in (found.lower, found.upper))
+    return f" ({100 * found.confidence:g}% bootstrap interval: {lower} to {upper})"
 
 
 def decide_jointly(
@@ -106,7 +99,8 @@ def decide_jointly(
     parameter: float,
     *,
     threshold: float | None,
-    seed: int,
+    n_bootstrap: int,
+    random_state: int,
     show: Show,
 ) -> list[JointDecisions]:
     """What better decisions would gain for each model with scores, where rows are enough to learn from."""
@@ -117,14 +111,14 @@ def decide_jointly(
         return []
     from choral.calibration import JointCalibrator, compare_rules
 
-    drawn = np.sort(np.random.default_rng(seed).permutation(n_rows)[:n_drawn])
+    drawn = np.sort(np.random.default_rng(random_state).permutation(n_rows)[:n_drawn])
     true = as_dense(truth.values[drawn])
     name, loss = _name_loss(family, parameter, n_labels)
     found = []
     for done, (model, scores) in enumerate(scored.items()):
         show(done, len(scored), f"deciding jointly on {counted(n_drawn, 'row')}")
         calibrator = JointCalibrator(loss).fit(as_dense(scores[drawn]), true)
-        comparison = compare_rules(calibrator, threshold=threshold, random_state=seed)
+        comparison = compare_rules(calibrator, threshold=threshold, n_bootstrap=n_bootstrap, random_state=random_state)
         found.append(JointDecisions(model, name, comparison, calibrator, n_rows, threshold))
     return found
 

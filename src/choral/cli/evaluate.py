@@ -267,7 +267,8 @@ def _decide_jointly(
         evaluation.family,
         evaluation.summary().parameters[-1],
         threshold=read_options.threshold,
-        seed=options["random_state"],
+        n_bootstrap=options["n_bootstrap"],
+        random_state=options["random_state"],
         show=show,
     )
 

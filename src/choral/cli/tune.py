@@ -193,7 +193,7 @@ class Tuned:
     def n_labels(self) -> int:
         """How many labels there are."""
         thresholds = getattr(self.rule, "thresholds_", None)
-        return self.rule.n_labels_ if thresholds is None else len(thresholds)  # type: ignore[union-attr]
+        return self.rule.n_labels_ if thresholds is None else len(thresholds)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and text, ready for JSON."""
@@ -223,7 +223,7 @@ def _read(truth: Path, scores: Path, show: Show, reading: dict[str, Any]) -> tup
 def _learn_jointly(true: LabelTable, scored: LabelTable, loss: NamedLoss, seed: int, *, logits: bool) -> Tuned:
     from choral.calibration import JointCalibrator, compare_rules
 
-    calibrator = JointCalibrator(loss, scores="logits" if logits else "auto", random_state=seed)
+    calibrator = JointCalibrator(name_of_loss(loss), scores="logits" if logits else "auto", random_state=seed)
     calibrator.fit(scored.values, true.values)
     comparison = compare_rules(calibrator, random_state=seed)
     return _name_labels(Tuned(calibrator, name_of_loss(loss), true.source, comparison, true.values.shape[0]), true)
@@ -253,9 +253,9 @@ def _load(path: Path, loss: NamedLoss | None) -> Tuned:
         if loss is not None and name_of_loss(loss) != rule.loss:
             raise ValueError(f"{path} holds thresholds for {rule.loss} alone; got --loss {name_of_loss(loss)}.")
         return Tuned(rule, str(rule.loss), str(path))
-    name = name_of_loss(loss) if loss is not None else rule.measure or "subset"
+    name = name_of_loss(loss) if loss is not None else str(rule.measure or "subset")
+    rule.measure = name
     try:
-        rule.measure = loss_by_name(name)
         rule.chosen_rule()
     except ValueError as error:
         learn = f"choral tune TRUE SCORES --loss {name if loss is not None else 'NAME'} --save FILE"
@@ -335,7 +335,7 @@ def _describe_gain(comparison: "RuleComparison") -> str:
     cut = f"the cut at {comparison.threshold:g}"
     if comparison.rule == "cut":
         return f"Nothing was better than {cut}."
-    interval = f"{100 * comparison.confidence:g}% bootstrap interval [{comparison.lower:.4f}, {comparison.upper:.4f}]"
-    doubt = ", which includes 0: it may be chance" if comparison.lower <= 0 <= comparison.upper else ""
+    lower, upper = comparison.lower or 0.0, comparison.upper or 0.0
     than = f"{abs(comparison.gain):.4f} {'lower' if comparison.gain >= 0 else 'higher'} than that of {cut}"
-    return f"Its loss is {than}; {interval} of what it gains{doubt}."
+    interval = f"{100 * comparison.confidence:g}% bootstrap interval of the gain: {lower:.4f} to {upper:.4f}"
+    return f"Its loss is {than}; {interval}{'; it may be chance' if lower <= 0 <= upper else ''}."
