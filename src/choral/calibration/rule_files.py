@@ -144,7 +144,7 @@ def _check_kind(path: Path, contents: Any) -> type[Rules]:
     version, kind = contents.get("version"), contents.get("kind")
     if version != VERSION:
         raise ValueError(f"{path}: this choral reads version {VERSION} of rules; got {quoted(str(version))}.")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"{path}: 'kind' must be {' or '.join(KINDS)}; got {quoted(str(kind))}.")
     return KINDS[kind]
 

@@ -326,7 +326,7 @@ def _make_notes(tuned: Tuned, save: str | None, out: str | None, n_new: int) -> 
         again = f"choral tune --load {printable(save)} --apply NEW_SCORES --out LABELS"
         yield f"{printable(save)} holds the rule; {again} applies it."
     if out is not None:
-        how = f" for {tuned.loss}" if comparison is None else ""
+        how = f" for {printable(tuned.loss)}" if comparison is None else ""
         yield f"{printable(out)} holds the labels of {counted(n_new, 'row')}{how}."
 
 
