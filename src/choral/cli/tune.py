@@ -61,8 +61,8 @@ jaccard, micro_f1, macro_f1, micro_jaccard, macro_jaccard; with any other k, alp
 
 def tune_files(
     context: typer.Context,
-    truth: Annotated[Path | None, typer.Argument(metavar="[TRUE]", hidden=True)] = None,
-    scores: Annotated[Path | None, typer.Argument(metavar="[SCORES]", hidden=True)] = None,
+    truth: Annotated[Path | None, typer.Argument(metavar="TRUE", hidden=True)] = None,
+    scores: Annotated[Path | None, typer.Argument(metavar="SCORES", hidden=True)] = None,
     loss_name: Annotated[
         str | None,
         typer.Option("--loss", metavar="NAME", help="What to minimise; subset by default.", show_default=False),
@@ -105,6 +105,8 @@ def tune_files(
     _check_arguments(truth, scores, load, new_scores, out)
     if thresholds and per_label:
         raise ValueError("--thresholds learns one threshold, --per-label one for each label; expected one of the two.")
+    if logits and (thresholds or per_label):
+        raise ValueError("--logits is for calibration; thresholds are for scores of any kind.")
     if load is not None:
         refuse_options(context, OF_LEARNING, "is for learning, and --load applies what was learned before")
     if save is not None:
