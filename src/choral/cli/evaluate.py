@@ -260,7 +260,8 @@ def _decide_jointly(
     evaluation: Evaluation, compared: Compared, read_options: ComparedOptions, options: dict[str, Any], show: Show
 ) -> list[JointDecisions]:
     """What better decisions from scores would gain at the last column of losses in the table; nothing for folders."""
-    if compared.tables is None:
+    all_hard = all(evaluation.profiles[name].is_hard for name in evaluation.models)
+    if compared.tables is None or (all_hard and read_options.threshold is None):
         return []
     return decide_jointly(
         *compared.tables,
