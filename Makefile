@@ -59,7 +59,7 @@ format: $(VENV)/installed-dev ## put the code into shape
 	@if test -x node_modules/.bin/prettier; then node_modules/.bin/prettier --log-level warn --write $(PAGE_SOURCES); fi
 
 bench: $(VENV)/installed-cli,plot,dask ## speed, as ratios measured in one run, and the quality of searches
-	$(BIN)/python benchmarks/core.py && $(BIN)/python benchmarks/decisions.py
+	$(BIN)/python benchmarks/core.py && $(BIN)/python benchmarks/decisions.py && $(BIN)/python benchmarks/calibration.py
 	$(BIN)/python benchmarks/large.py && $(BIN)/python benchmarks/datasets.py && $(BIN)/python benchmarks/learners.py && $(BIN)/python benchmarks/study.py
 
 # The data sets are taken from ../shared where they are there, else from CHORAL_DATA or the user's data folder.

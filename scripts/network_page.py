@@ -19,6 +19,8 @@ RULES = {
     "drawn": "`bayes_optimal`, drawn",
     "mixture": "`bayes_optimal`, mixture",
     "votes": "`bayes_optimal`, votes",
+    "single, calibrated": "one network, `JointCalibrator`",
+    "calibrated": "`JointCalibrator`",
 }
 COMPARED = {
     "logistic": Way(LOGISTIC),
@@ -30,13 +32,19 @@ COMPARED = {
     "BCE, drawn": Way("BCE", "drawn"),
     "BCE, mixture": Way("BCE", "mixture"),
     "BCE, votes": Way("BCE", "votes"),
+    "BCE, `JointCalibrator`": Way("BCE", "calibrated"),
 }
+
+CALIBRATED = COMPARED["BCE, `JointCalibrator`"]
 
 SNIPPET = """\
 ```python
 criterion = choral.nn.ChoquetLoss(choral.BinomialMeasure(2), surrogate="absolute")
 votes = choral.LabelDistribution.from_samples(np.stack(logits >= 0, axis=1))
 labels = choral.bayes_optimal(votes, choral.SubsetMeasure()).labels
+
+calibrator = choral.JointCalibrator().fit(validation_logits, validation_labels)  # of one network, trained with BCE
+labels = calibrator.predict(test_logits, choral.SubsetMeasure())
 ```"""
 
 
@@ -75,7 +83,7 @@ def scores(study: Study) -> Iterator[str]:
 
 def losses(study: Study, dataset: str) -> Iterator[str]:
     """All losses of a data set; the least in a column is bold."""
-    ways = [Way(loss, rule) for rule in RULES for loss in study.losses]
+    ways = [way for rule in RULES for loss in study.losses if study.has(way := Way(loss, rule))]
     found = np.array([[study.folds(dataset, place, way) for place in PLACES] for way in ways])
     means, spreads = found.mean(axis=2).round(4), found.std(axis=2, ddof=1)
     least = means == means.min(axis=0)
@@ -132,6 +140,12 @@ def advice(study: Study) -> Iterator[str]:
         probabilities: those of the logistic one are drawn to 1/2 from k = 2 on, those of the absolute one to 0 and
         1."""
     yield f"""
+        **Trained already: BCE, then `JointCalibrator` on validation logits.** It learns from the held-out rows how
+        labels hang together, and no network is trained anew. Against thresholds of the same networks, at k = 2, K/2 and
+        K: {tally(study, CALIBRATED, BCE, TOGETHER)}, from {spread(study, CALIBRATED, BCE)}; one network by itself:
+        {tally(study, Way("BCE", "single, calibrated"), Way("BCE", "single"), TOGETHER)}. The absolute surrogate up to
+        k* with thresholds against it: {tally(study, up_to, CALIBRATED, TOGETHER)}."""
+    yield f"""
         **`bayes_optimal` on an ensemble trained with BCE does not replace a surrogate.** Compared with thresholds of
         the same ensemble, the difference is {spread(study, COMPARED["BCE, drawn"], BCE)} from label sets drawn, and
         {spread(study, COMPARED["BCE, mixture"], BCE)} from the mixture that they are drawn from. Each network takes
@@ -184,7 +198,11 @@ def protocol(study: Study) -> Iterator[str]:
         - *drawn*: each network draws {of["samples"]} label sets for each row, from its own probabilities;
         `bayes_optimal` on `LabelDistribution.from_samples` of them, for the k that judges;"""
     yield "- *mixture*: the same without chance, on the probabilities of all 2^K label sets, a mean over the ensemble;"
-    yield "- *votes*: as *drawn*, but of one label set a network: what it predicts with a threshold."
+    yield "- *votes*: as *drawn*, but of one label set a network: what it predicts with a threshold;"
+    yield """
+        - *`JointCalibrator`*, after BCE alone: one for each network, fitted on its logits of the rows held out from it;
+        the best labels by the mean of their joint distributions. *One network, `JointCalibrator`*: the labels that
+        each predicts, their losses averaged."""
     yield ""
     yield f"""
         All are judged by binomial losses on the test folds. *Sure*, and bold in tables of differences, is what the

@@ -59,6 +59,10 @@ class Study:
         results = self.datasets[dataset]["losses"][self.trained_with(dataset, place, way)]
         return np.array([result[way.rule][PLACES.index(place)] for result in results])
 
+    def has(self, way: Way) -> bool:
+        """Whether a rule was tried after a loss."""
+        return way.rule in self.datasets[DATASETS[0]]["losses"][way.loss][0]
+
     def trained_with(self, dataset: str, place: str, way: Way) -> str:
         """The loss that a way trains with where it is judged at a place."""
         place = min(place, self.cap(dataset), key=PLACES.index) if way.capped else place

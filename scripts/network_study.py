@@ -15,6 +15,7 @@ from datetime import date
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from sklearn.preprocessing import StandardScaler
 
@@ -56,8 +57,10 @@ def _layer(n_members: int, n_in: int, n_out: int) -> tuple[torch.nn.Parameter, t
     return weights, biases
 
 
-def fit(loss: Loss, X: torch.Tensor, Y: torch.Tensor, n_members: int, seed: int) -> tuple[Ensemble, torch.Tensor]:
-    """An ensemble as it was in the best epoch of each member, and these epochs.
+def fit(
+    loss: Loss, X: torch.Tensor, Y: torch.Tensor, n_members: int, seed: int
+) -> tuple[Ensemble, torch.Tensor, torch.Tensor]:
+    """An ensemble as it was in the best epoch of each member, these epochs, and the rows held out from each member.
 
     Members have initial weights, batches and held-out rows of their own, which are the same for all losses. The best
     epoch is the one with the least value of the loss itself on the held-out rows.
@@ -79,7 +82,7 @@ def fit(loss: Loss, X: torch.Tensor, Y: torch.Tensor, n_members: int, seed: int)
         if epoch >= epochs.max() + PATIENCE:
             break
     ensemble.load_state_dict(dict(zip(ensemble.state_dict(), best, strict=True)))
-    return ensemble.eval(), epochs
+    return ensemble.eval(), epochs, held_out
 
 
 def _run_epoch(ensemble: Ensemble, optimizer, loss: Loss, X: torch.Tensor, Y: torch.Tensor, kept: torch.Tensor) -> None:
@@ -108,6 +111,12 @@ def probabilities(ensemble: Ensemble, X: torch.Tensor) -> np.ndarray:
     return torch.sigmoid(ensemble(X.expand(n_members, *X.shape)).double()).numpy()
 
 
+@torch.no_grad()
+def held_out_logits(ensemble: Ensemble, X: torch.Tensor, held_out: torch.Tensor) -> np.ndarray:
+    """The logits of each member for the rows held out from it, of shape (n_members, n_held_out, n_labels)."""
+    return ensemble(X[held_out]).numpy()
+
+
 def places(n_labels: int) -> dict[str, int]:
     """The k at which networks are trained and judged.
 
@@ -129,7 +138,10 @@ def losses(n_labels: int) -> Iterator[tuple[str, Loss]]:
 
 
 def train(name: str, n_folds: int, n_members: int) -> dict[str, np.ndarray]:
-    """The probabilities of test rows by each loss and member, with the epochs chosen and the seconds of a core."""
+    """The probabilities of test rows by each loss and member, with the epochs chosen and the seconds of a core.
+
+    Of BCE also the logits of the training rows held out from each member, and which rows these are: one array a fold.
+    """
     data, folds = load(name), published_folds(name)
     n_rows, n_labels = data.Y.shape
     trained = dict(losses(n_labels))
@@ -146,8 +158,11 @@ def train(name: str, n_folds: int, n_members: int) -> dict[str, np.ndarray]:
         Y = torch.as_tensor(data.Y, dtype=torch.float32)
         for number, loss in enumerate(trained.values()):
             start = time.process_time()  # not by the clock: other work may run beside
-            ensemble, epochs = fit(loss, X[~test], Y[~test], n_members, seed=fold)
+            ensemble, epochs, held_out = fit(loss, X[~test], Y[~test], n_members, seed=fold)
             found["seconds"][number, fold] = time.process_time() - start
+            if number == 0:
+                found[f"held out {fold}"] = np.flatnonzero(~test)[held_out.numpy()]
+                found[f"logits {fold}"] = held_out_logits(ensemble, X[~test], held_out)
             found["probabilities"][number][:, test] = probabilities(ensemble, X[test])
             found["epochs"][number, fold] = epochs
         print(f"{name}: fold {fold + 1} of {n_folds} trained, {found['seconds'].sum():.0f} s", flush=True)
@@ -163,6 +178,10 @@ def decide(name: str, trained: dict[str, np.ndarray]) -> dict:
     for loss, members in zip(trained["losses"].tolist(), trained["probabilities"], strict=True):
         tests = [folds == fold for fold in range(n_folds)]
         results[loss] = [judge(data.Y[test], members[:, test].astype(float), fold) for fold, test in enumerate(tests)]
+        if loss == "BCE":
+            for fold, test in enumerate(tests):
+                held_out = data.Y[trained[f"held out {fold}"]], trained[f"logits {fold}"]
+                results[loss][fold] |= judge_calibrated(data.Y[test], members[:, test], *held_out)
         print(f"{name}: {loss} decided, {time.process_time() - start:.0f} s", flush=True)
     return {
         "n_rows": len(data.Y),
@@ -195,6 +214,27 @@ def judge(y_true: np.ndarray, members: np.ndarray, seed: int) -> dict[str, list[
         "mixture": judge_decisions(y_true, choral.LabelDistribution.from_dense(mixture), ks),
         "votes": judge_decisions(y_true, choral.LabelDistribution.from_samples(np.stack(members >= 0.5, axis=1)), ks),
     }
+
+
+def judge_calibrated(
+    y_true: np.ndarray, members: np.ndarray, held_out: np.ndarray, logits: np.ndarray
+) -> dict[str, list[float]]:
+    """The same after a `JointCalibrator` for each network, fitted on the rows held out from it.
+
+    The joint distribution of the ensemble is the mean of those of its networks.
+    """
+    ks = list(places(y_true.shape[1]).values())
+    test_logits = np.log(members) - np.log1p(-members)
+    calibrators = [choral.JointCalibrator().fit(*rows) for rows in zip(logits, held_out, strict=True)]
+    decided = [one.predict_curve(of_one, parameters=ks) for one, of_one in zip(calibrators, test_logits, strict=True)]
+    single = [
+        [choral.binomial_loss(y_true, labels, k=k) for k, labels in zip(ks, curve.labels, strict=True)]
+        for curve in decided
+    ]
+    joint = [one.predict_distribution(of_one) for one, of_one in zip(calibrators, test_logits, strict=True)]
+    weights = sp.hstack([sp.csr_array(one.probabilities) for one in joint]) / len(joint)
+    mean = choral.LabelDistribution(np.concatenate([one.labelsets for one in joint]), weights)
+    return {"single, calibrated": np.mean(single, axis=0).tolist(), "calibrated": judge_decisions(y_true, mean, ks)}
 
 
 def judge_decisions(y_true: np.ndarray, distribution: choral.LabelDistribution, ks: list[int]) -> list[float]:

@@ -421,7 +421,12 @@ def test_closed_form_is_for_the_ends(folder):
     assert [ends[end][:2] for end in ("1 (Hamming)", "5 (subset 0/1)")] == [
         everything[end][:2] for end in ("1 (Hamming)", "5 (subset 0/1)")
     ]
-    assert_fails("method 'closed_form' needs an additive measure, subset 0/1 or", "five.csv", "--method", "closed_form")
+    assert_fails(
+        "method 'closed_form' needs an additive measure, subset 0/1, an F loss or",
+        "five.csv",
+        "--method",
+        "closed_form",
+    )
 
 
 def test_seed_and_method_reach_the_search(folder, monkeypatch):

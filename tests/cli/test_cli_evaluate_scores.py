@@ -138,7 +138,7 @@ def test_sparse_scores(folder):
     assert "cross-validated on these rows" in unwrapped(run("true.npy", "sparse.npz").stdout)
 
 
-@pytest.mark.parametrize("rule", ["cut", "labels", "threshold", "calibrated threshold"])
+@pytest.mark.parametrize("rule", ["cut", "labels", "threshold"])
 def test_other_rules_are_not_called_joint(calibrator, rule):
     from dataclasses import replace
 

@@ -53,7 +53,7 @@ def no_enumeration(monkeypatch):
 def decide_if_possible(distribution, measure, method):
     """None where there is no closed form, which must be said."""
     if method == "closed_form" and not has_closed_form(distribution, measure.form(distribution.n_labels)):
-        with pytest.raises(ValueError, match="needs an additive measure, subset 0/1 or IndependentLabels"):
+        with pytest.raises(ValueError, match="needs an additive measure, subset 0/1, an F loss or IndependentLabels"):
             bayes_optimal(distribution, measure, method=method)
         return None
     return bayes_optimal(distribution, measure, method=method)

@@ -463,7 +463,9 @@ def test_what_is_not_for_devices(make):
     distribution = LabelDistribution(make(np.array(LABELSETS)), ROWS)
     with pytest.raises(ValueError, match="method 'branch_and_bound' works on NumPy arrays alone"):
         bayes_optimal(distribution, HammingMeasure(), method="branch_and_bound")
-    with pytest.raises(ValueError, match="needs an additive measure, subset 0/1 or IndependentLabels; got Binomial"):
+    with pytest.raises(
+        ValueError, match="needs an additive measure, subset 0/1, an F loss or IndependentLabels; got Binomial"
+    ):
         bayes_optimal(distribution, BinomialMeasure(2), method="closed_form")
     many = LabelDistribution(make(np.eye(29)), np.full(29, 1 / 29))
     with pytest.raises(ValueError, match="looks at all 2 \\*\\* n_labels predictions, for up to 28 labels; got 29."):

@@ -322,7 +322,7 @@ def shares_by_definition(evidence, exponents, row, labelsets):
 def objective(monkeypatch):
     """What is minimised, with its gradient, and the pool found."""
 
-    def of(evidence, Y, rows):
+    def of(evidence, Y, rows, known=None):
         minimised = []
 
         def spy(fun, start, **options):
@@ -330,7 +330,7 @@ def objective(monkeypatch):
             return minimize(fun, start, **options)
 
         monkeypatch.setattr(pooling, "minimize", spy)
-        pool = fit_pool(evidence, Y, rows)
+        pool = fit_pool(evidence, Y, rows, known)
         return minimised[0], pool
 
     return of
@@ -353,6 +353,65 @@ def test_the_score_follows_its_definition(objective, exponents, n_labels):
         total += score_by_definition(labelsets, shares, Y[row])
     pull = exponents - [0.5, 0.5, 0.0]
     assert negative(exponents)[0] == pytest.approx(-total + PULL * pull @ pull, rel=1e-5)
+
+
+def some_known(Y, rng):
+    """Which labels are known: in every row at least one."""
+    known = rng.random(Y.shape) < 0.6
+    known[np.arange(len(Y)), rng.integers(Y.shape[1], size=len(Y))] = True
+    return known
+
+
+@pytest.mark.parametrize("n_labels", [3, 7])
+@pytest.mark.parametrize("exponents", EXPONENTS, ids=str)
+def test_the_score_of_rows_with_missing_labels_is_that_of_known_ones(objective, exponents, n_labels):
+    Y, evidence = three_models(12, n_labels)
+    rows, known = np.array([0, 2, 3, 7, 11]), some_known(Y, np.random.default_rng(1))
+    assert (known[rows].sum(axis=1) < n_labels).any()
+    negative, _ = objective(evidence, Y, rows, known)
+    log_odds = (evidence[0].log_odds + evidence[1].log_odds) / 2
+    total = 0.0
+    for row in rows:
+        labelsets, of_row = open_labelsets(Y, row, log_odds), known[row]
+        shares = shares_by_definition(evidence, exponents, row, labelsets)
+        total += score_by_definition(labelsets[:, of_row], shares, Y[row, of_row])
+    pull = exponents - [0.5, 0.5, 0.0]
+    assert negative(exponents)[0] == pytest.approx(-total + PULL * pull @ pull, rel=1e-5)
+
+
+def test_all_labels_known_is_as_if_nothing_was_said_of_it():
+    Y, evidence = three_models(40, 4)
+    unsaid, said = (fit_pool(evidence, Y, np.arange(40), known) for known in (None, np.full(Y.shape, True)))
+    np.testing.assert_array_equal(said.exponents, unsaid.exponents)
+    np.testing.assert_array_equal(said.seen, unsaid.seen)
+    assert said.score == unsaid.score
+
+
+@pytest.mark.parametrize("exponents", EXPONENTS, ids=str)
+def test_decisions_for_rows_with_missing_labels_are_judged_by_known_ones(exponents):
+    Y, evidence = three_models(12, 5)
+    known = some_known(Y, np.random.default_rng(1))
+    judged = pooling._judge(evidence, Y, np.arange(12), EXPONENTS[0], known)
+    ((by_k,),) = [judged.losses([exponents])]
+    log_odds = (evidence[0].log_odds + evidence[1].log_odds) / 2
+    for k, losses in zip(range(1, 6), by_k, strict=True):
+        for row, found in enumerate(losses):
+            labelsets, of_row = open_labelsets(Y, row, log_odds)[:, known[row]], known[row]
+            shares = shares_by_definition(evidence, exponents, row, open_labelsets(Y, row, log_odds))
+            deficits = BinomialMeasure(min(k, of_row.sum())).deficits(of_row.sum())
+            risks = [shares @ deficits[(labelsets != labels).sum(axis=1)] for labels in labelsets]
+            best = labelsets[np.flatnonzero(np.isclose(risks, min(risks), rtol=1e-5))]
+            assert np.isclose(found, deficits[(best != Y[row, of_row]).sum(axis=1)], rtol=1e-5).any()
+
+
+def test_what_missing_labels_are_filled_with_does_not_count_for_the_score():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((400, 4)) < 0.4).astype(np.uint8)
+    known = some_known(Y, rng)
+    right = MarginalEvidence(np.where(Y, 0.7, 0.3))
+    filled = np.where(known, Y, rng.integers(2, size=Y.shape)).astype(np.uint8)
+    assert fit_pool([right], filled, np.arange(400), known).exponents[0] > 0.75 * MAX_EXPONENT
+    assert fit_pool([right], filled, np.arange(400)).exponents[0] < 0.75 * MAX_EXPONENT  # noise counts as labels
 
 
 @pytest.mark.parametrize("exponents", EXPONENTS, ids=str)

@@ -23,14 +23,25 @@ def run_recipe(heading, folder, monkeypatch):
     return names
 
 
+def assert_calibrated(calibrator, subset_loss):
+    """It saw the logits that the recipe judged, and decides better by them than the threshold does."""
+    losses = calibrator.left_out_losses("subset")
+    assert losses["cut"] == pytest.approx(float(subset_loss), abs=1e-6)
+    assert losses["joint"] < losses["cut"] - 0.03
+
+
 def test_lightning(tmp_path, monkeypatch):
     pytest.importorskip("lightning")
-    found = run_recipe("Lightning", tmp_path, monkeypatch)["trainer"].callback_metrics
+    names = run_recipe("Lightning", tmp_path, monkeypatch)
+    found = names["results"]
     assert found["hamming"] < 0.1 < found["subset"] < 0.3  # without training: 0.5 and 1
+    assert_calibrated(names["calibrator"], found["subset"])
 
 
 def test_hugging_face(tmp_path, monkeypatch):
     pytest.importorskip("accelerate")
     pytest.importorskip("transformers")
-    found = run_recipe("Hugging Face", tmp_path, monkeypatch)["results"]
+    names = run_recipe("Hugging Face", tmp_path, monkeypatch)
+    found = names["results"]
     assert found["eval_hamming"] < 0.15 < found["eval_subset"] < 0.5
+    assert_calibrated(names["calibrator"], found["eval_subset"])

@@ -72,7 +72,7 @@ class JointCalibrator(BaseEstimator):
     mixture_ : LabelMixture
     sizes_ : SizeLift
     pool_ : Pool
-        The exponents a, b, c, d, g and -g (of which one is 0), and the label sets seen.
+        The exponents a, b, c, d and two that differ by g (none is negative), and the label sets seen.
     are_logits_ : bool
     n_labels_ : int
     feature_names_in_ : ndarray of str
@@ -81,9 +81,10 @@ class JointCalibrator(BaseEstimator):
     Notes
     -----
     `predict` does not take the distribution on trust. On the rows left out it compares, for the loss in question, what
-    is best by the distribution with simpler rules: calibrated labels that are more probable than not, scores cut at
-    0.5, scores cut at a tuned threshold (`ThresholdTuner`), and calibrated probabilities cut likewise. The best one
-    decides; `left_out_losses` tells them all.
+    is best by the distribution with simpler rules: calibrated labels that are more probable than not, scores cut at a
+    tuned threshold (`ThresholdTuner`), and scores cut at 0.5. The best one decides; `left_out_losses` tells them all.
+    A loss of all rows together, such as micro F, has no best decision for a row: there calibrated probabilities are cut
+    at a tuned threshold instead.
 
     Labels may be missing (nan in ``Y``): probabilities and the mixture are learned from known labels, and rows are
     judged by these. Frequencies of label sets count complete rows alone.
@@ -297,9 +298,9 @@ class JointCalibrator(BaseEstimator):
         Returns
         -------
         losses : dict of the mean loss by the name of the rule
-            "joint": what is best by the joint distribution. "labels": what is more probable than not. "cut": scores
-            from 0.5 on (logits from 0 on). "threshold": scores from a tuned threshold on. "calibrated threshold":
-            likewise for calibrated probabilities.
+            "joint": what is best by the joint distribution; for losses of all rows together "calibrated threshold",
+            calibrated probabilities from a tuned threshold on. "labels": what is more probable than not. "threshold":
+            scores from a tuned threshold on. "cut": scores from 0.5 on (logits from 0 on).
         """
         check_is_fitted(self)
         return dict(self._rule(self._loss(measure)).losses)
@@ -341,10 +342,13 @@ class JointCalibrator(BaseEstimator):
         Rows given to `fit` are not part of it. `choral.calibration.save_rule` writes files.
         """
         check_is_fitted(self)
-        self._rule(self._loss(None))
-        rules = {repr(loss): rule.to_dict() for loss, rule in self._rules.items()}
+        if self._left_out is not None:
+            self._rule(self._loss(None))
+        rules = self._saved_rules | {repr(loss): rule for loss, rule in self._rules.items()}
         data = {
-            "measure": None if self.measure is None else name_of_loss(self._loss(None)),
+            "measure": self.measure
+            if self.measure is None or isinstance(self.measure, str)
+            else name_of_loss(self.measure),
             "are_logits": self.are_logits_,
             "slopes": self.labels_.slopes,
             "intercepts": self.labels_.intercepts,
@@ -355,7 +359,7 @@ class JointCalibrator(BaseEstimator):
             "counts": self.counts_,
             "exponents": self.pool_.exponents,
             "score": self.pool_.score,
-            "rules": rules,
+            "rules": {loss: rule.to_dict() for loss, rule in rules.items()},
         }
         names = getattr(self, "feature_names_in_", None)
         return data if names is None else {**data, "labels": names.tolist()}

@@ -24,17 +24,17 @@ ARRAYS = ("thresholds", *SHAPES)  # what an NPZ file holds as arrays; all else i
 MAX_BYTES = 2**30
 
 
-def check_rule_suffix(option: str, path: str | os.PathLike[str]) -> None:
-    """Refuse the name of a file that holds no rule.
+def check_rule_suffix(name: str, path: str | os.PathLike[str]) -> None:
+    """Refuse a file that `save_rule` cannot write; ``name`` is what the user knows the argument by.
 
     Examples
     --------
-    >>> check_rule_suffix("--save", "rule.pkl")
+    >>> check_rule_suffix("path", "rule.pkl")
     Traceback (most recent call last):
-    ValueError: --save must name a file that ends in .json or .npz; got 'rule.pkl'.
+    ValueError: path must name a file that ends in .json or .npz; got 'rule.pkl'.
     """
     if Path(path).suffix.lower() not in SUFFIXES:
-        raise ValueError(f"{option} must name a file that ends in {' or '.join(SUFFIXES)}; got {os.fspath(path)!r}.")
+        raise ValueError(f"{name} must name a file that ends in {' or '.join(SUFFIXES)}; got {os.fspath(path)!r}.")
 
 
 def save_rule(path: str | os.PathLike[str], rule: Rules) -> None:

@@ -16,7 +16,7 @@ from choral.decisions import LabelDistribution, bayes_optimal
 from choral.measures import Measure
 from choral.overlap import AnyLoss, OverlapLoss
 
-RULE_NAMES = ("joint", "labels", "threshold", "calibrated threshold", "cut")
+RULE_NAMES = ("joint", "calibrated threshold", "labels", "threshold", "cut")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +100,10 @@ def labels_by_rule(loss: Loss, left_out: LeftOut, joint: np.ndarray | None) -> I
     scores, probabilities = left_out.rows.scores, left_out.probabilities
     if joint is not None:
         yield "joint", joint
+    else:
+        yield "calibrated threshold", tuned_without_own_fold(_tuner(loss), left_out.rows, left_out.folds, probabilities)
     yield "labels", probabilities >= 0.5
-    for name, values in (("threshold", scores), ("calibrated threshold", probabilities)):
-        yield name, tuned_without_own_fold(_tuner(loss), left_out.rows, left_out.folds, values)
+    yield "threshold", tuned_without_own_fold(_tuner(loss), left_out.rows, left_out.folds, scores)
     yield "cut", scores >= left_out.middle
 
 

@@ -33,7 +33,7 @@ def read_saved(data: Mapping[str, Any]) -> dict[str, Any]:
         For the first thing that is wrong.
     """
     if missing := [name for name in SAVED if name not in data]:
-        raise ValueError(f"a calibrator needs {', '.join(SAVED)}; missing: {', '.join(missing)}.")
+        raise ValueError(f"a calibrator needs {', '.join(SAVED)}; {', '.join(missing)} are not there.")
     sizes: dict[str, int] = {"exponents": N_EXPONENTS}
     saved: dict[str, Any] = {}
     for name, axes in SHAPES.items():
@@ -102,9 +102,9 @@ def check_numbers(name: str, values: Any, axes: tuple[str, ...], sizes: dict[str
         wanted = ", ".join(f"{sizes[axis]} {axis}" if sizes.get(axis) else axis for axis in axes)
         raise ValueError(f"{name} must have the shape ({wanted}); got ({', '.join(map(str, got))}).")
     array = array.astype(float)
-    if not (np.abs(array) <= LARGEST).all():  # nan fails too
-        worst = array.flat[int((~(np.abs(array) <= LARGEST)).argmax())]
-        raise ValueError(f"{name} must hold finite numbers, at most {LARGEST:g}; got {worst}.")
+    flat = np.atleast_1d(array)
+    refuse_where(f"{name} must be finite", name, flat, ~np.isfinite(flat))
+    refuse_where(f"{name} must be at most {LARGEST:g}", name, flat, np.abs(flat) > LARGEST)
     return array
 
 

@@ -23,7 +23,6 @@ RULES = {
     "joint": "Decided jointly",
     "labels": "Calibrated and cut at 0.5",
     "threshold": "Cut at a tuned threshold",
-    "calibrated threshold": "Calibrated and cut at a tuned threshold",
 }
 
 

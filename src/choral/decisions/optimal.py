@@ -181,9 +181,8 @@ def check_decidable(distribution: Any, measure: Any, method: str) -> LossForm:
             "on a device, 'search' finds good predictions and 'transform' proves the best."
         )
     if method == "closed_form" and not has_closed_form(distribution, form):
-        raise ValueError(
-            f"method 'closed_form' needs an additive measure, subset 0/1 or IndependentLabels; got {measure!r}."
-        )
+        needed = "an additive measure, subset 0/1, an F loss or IndependentLabels"
+        raise ValueError(f"method 'closed_form' needs {needed}; got {measure!r}.")
     return form
 
 

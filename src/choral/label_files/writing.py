@@ -17,18 +17,18 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 WRITTEN_SUFFIXES = (*DELIMITERS, ".npy", ".npz", ".parquet")
 
 
-def check_written_suffix(option: str, path: str | os.PathLike[str]) -> None:
-    """Refuse the name of a file that `write_labels` cannot write.
+def check_written_suffix(name: str, path: str | os.PathLike[str]) -> None:
+    """Refuse a file that `write_labels` cannot write; ``name`` is what the user knows the argument by.
 
     Examples
     --------
-    >>> check_written_suffix("--out", "labels.xls")
+    >>> check_written_suffix("path", "labels.xls")
     Traceback (most recent call last):
-    ValueError: --out must name a file that ends in .csv, .tsv, .npy, .npz, .parquet; got 'labels.xls'.
+    ValueError: path must name a file that ends in .csv, .tsv, .npy, .npz, .parquet; got 'labels.xls'.
     """
     if Path(path).suffix.lower() not in WRITTEN_SUFFIXES:
         raise ValueError(
-            f"{option} must name a file that ends in {', '.join(WRITTEN_SUFFIXES)}; got {os.fspath(path)!r}."
+            f"{name} must name a file that ends in {', '.join(WRITTEN_SUFFIXES)}; got {os.fspath(path)!r}."
         )
     if Path(path).suffix.lower() == ".parquet":
         require("pyarrow", "tables")

@@ -15,6 +15,8 @@ from choral.decisions.risks.base import Bound, Risk, gains
 from choral.decisions.risks.by_size import BestBySize, best_by_size
 from choral.overlap import ByOverlap
 
+ALMOST_NOTHING = 1e-30  # a share of it is far below what risks are compared by, and one divided by it is finite
+
 
 class OverlapRisk(Risk):
     """Expected loss by the overlap of predicted and true labels."""
@@ -31,14 +33,18 @@ class OverlapRisk(Risk):
         form, pairs = self.form, instances.pairs(labels)
         n_predicted, n_true, right = _overlap(pairs)
         total = (1 - form.extra - form.missed) * right + (form.extra * n_predicted + form.missed * n_true)
+        xp, positive = xp_of(total), xp_of(total).full_like(total[..., :1], ALMOST_NOTHING)
+        at_least_nothing = xp.maximum(right, positive)
 
         def after(step: int) -> Array:
             """The worth after a label is added to the prediction (1) or removed from it (-1)."""
-            if_wrong = _shares(right, total + step * form.extra)
-            if_right = _shares(right + step, total + step * (1 - form.missed))
+            # Where no label is left on either side, the worth is 1: ALMOST_NOTHING divided by itself. A right label
+            # leaves something to divide by; the label sets without this label, which may not, count 0 in by_label.
+            if_wrong = at_least_nothing / xp.maximum(total + step * form.extra, positive)
+            if_right = (right + step) / xp.maximum(total + step * (1 - form.missed), positive)
             return instances.by_label(if_right - if_wrong) + instances.total(if_wrong)[:, None]
 
-        return 1 - xp_of(labels).where(labels > 0, after(-1), after(1))
+        return 1 - xp.where(labels > 0, after(-1), after(1))
 
     def starts(self, instances: Instances) -> list[Array]:
         return [self._best_by_size(instances).labels]
@@ -76,10 +82,3 @@ def _overlap(pairs: PairsOfSets) -> tuple[Array, Array, Array]:
     n_predicted = pairs.of_predictions(as_real(pairs.predictions.sizes))
     n_true = pairs.of_labelsets(as_real(pairs.labelsets.sizes))
     return n_predicted, n_true, (n_predicted + n_true - as_real(pairs.differences())) / 2
-
-
-def _shares(right: Array, total: Array) -> Array:
-    """Right labels as a share of the total; all of it where there is nothing to be right on."""
-    xp, is_empty = xp_of(total), total <= 0
-    ones = xp.ones_like(total[..., :1])
-    return xp.where(is_empty, ones, right / xp.where(is_empty, ones, total))
