@@ -3,6 +3,8 @@
 import re
 from typing import TypeAlias, cast
 
+import numpy as np
+
 from choral.averaged_losses import Average, AveragedFLoss, AveragedJaccardLoss, AveragedLoss
 from choral.measures import BinomialMeasure, HammingMeasure, PolynomialMeasure, SubsetMeasure
 from choral.overlap import AnyLoss, FLoss, JaccardLoss
@@ -74,3 +76,38 @@ def _overlap_loss(average: Average | None, beta: str | None) -> NamedLoss:
     if average is None:
         return JaccardLoss() if beta is None else FLoss(float(beta))
     return AveragedJaccardLoss(average) if beta is None else AveragedFLoss(average, float(beta))
+
+
+def name_of_loss(loss: object) -> str:
+    """The short name of a loss, or its text where it has none.
+
+    Examples
+    --------
+    >>> from choral import AtLeastMeasure, BinomialMeasure, FLoss
+    >>> name_of_loss(BinomialMeasure(3)), name_of_loss(FLoss(0.5)), name_of_loss(AtLeastMeasure(2))
+    ('k=3', 'f0.5', 'AtLeastMeasure(k=2)')
+    """
+    match loss:
+        case HammingMeasure():
+            return "hamming"
+        case SubsetMeasure():
+            return "subset"
+        case BinomialMeasure():
+            return f"k={loss.k}"
+        case PolynomialMeasure():
+            return f"alpha={_digits(loss.alpha)}"
+        case FLoss():
+            return f"f{_digits(loss.beta)}"
+        case JaccardLoss():
+            return "jaccard"
+        case AveragedFLoss():
+            return f"{loss.average}_f{_digits(loss.beta)}"
+        case AveragedJaccardLoss():
+            return f"{loss.average}_jaccard"
+        case _:
+            return repr(loss)
+
+
+def _digits(number: float) -> str:
+    """A number without an exponent, which `loss_by_name` reads back to the last bit."""
+    return np.format_float_positional(number, trim="-")

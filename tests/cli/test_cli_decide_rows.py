@@ -306,7 +306,7 @@ def test_one_row(folder):
         ),
         (
             ["--scores", "scores.csv", "--out", "out.xls"],
-            "--out must name a file that ends in .csv, .tsv, .npy, .npz; got",
+            "--out must name a file that ends in .csv, .tsv, .npy, .npz, .parquet; got",
         ),
         (["--scores", "scores.csv", "--out", ""], "--out must name a file that ends in .csv"),
         (["--scores", "scores.csv", "--out", "scores.csv"], "scores.csv is an input or named twice"),

@@ -18,7 +18,7 @@ from choral import (
     SubsetMeasure,
     loss_by_name,
 )
-from choral.loss_names import LOSS_CHOICES, LOSS_NAMES
+from choral.loss_names import LOSS_CHOICES, LOSS_NAMES, name_of_loss
 
 
 @pytest.mark.parametrize(
@@ -81,3 +81,16 @@ def test_other_names_are_refused_and_the_choices_listed(name):
 def test_parameters_that_no_loss_has_are_refused(name, message):
     with pytest.raises(ValueError, match=message):
         loss_by_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["hamming", "subset", "k=3", "alpha=2.5", "alpha=inf", "f1", "f0.3", "jaccard", "micro_f2", "macro_jaccard"],
+)
+def test_losses_are_named_as_they_are_read(name):
+    assert name_of_loss(loss_by_name(name)) == name
+
+
+def test_a_number_is_read_back_to_the_last_bit():
+    for alpha in (1 + 2**-52, 1 / 3 + 1, 1e20):
+        assert loss_by_name(name_of_loss(choral.PolynomialMeasure(alpha))) == choral.PolynomialMeasure(alpha)

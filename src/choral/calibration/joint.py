@@ -16,11 +16,13 @@ from choral.calibration.label_calibration import LabelCalibration, fit_labels, l
 from choral.calibration.lifts import LabelPrice, LiftEvidence, SizeLift, fit_sizes
 from choral.calibration.mixture import LabelMixture, fit_mixture
 from choral.calibration.rules import LeftOut, Rule, choose_rule, has_decision
+from choral.calibration.saved import read_saved
 from choral.calibration.thresholds import Loss, check_loss
 from choral.decisions import BayesCurve, LabelDistribution, bayes_curve, bayes_optimal
 from choral.decisions.decision import bounded_decision
 from choral.learners.evidence import Evidence, MarginalEvidence, PriorEvidence
 from choral.learners.pooling import Pool, fit_pool, own_labelsets
+from choral.loss_names import name_of_loss
 from choral.measures import SubsetMeasure
 from choral.measures.families import get_family
 from choral.overlap import AnyLoss
@@ -30,16 +32,6 @@ from choral.stats import MultilabelStratifiedKFold
 
 MAX_ROWS = 3000  # to learn a handful of exponents from, and to choose between rules
 KINDS = ("auto", "probabilities", "logits")
-NUMBERS = (
-    "slopes",
-    "intercepts",
-    "mixture_weights",
-    "mixture_frequencies",
-    "size_lifts",
-    "counts",
-    "exponents",
-)
-SAVED = (*NUMBERS, "are_logits", "labelsets", "score", "rules")
 
 
 class JointCalibrator(BaseEstimator):
@@ -160,7 +152,7 @@ class JointCalibrator(BaseEstimator):
         self.n_labels_, self.are_logits_ = rows.n_labels, self._read_kind(rows.scores)
         log_odds = log_odds_of(rows.scores, are_logits=self.are_logits_)
         rng = np.random.default_rng(self.random_state)
-        folds = _draw_folds(rows, n_folds, self.random_state)
+        folds = draw_folds(rows, n_folds, self.random_state)
 
         kept = [folds != fold for fold in range(folds.max() + 1)]
         known = [(rows.labels[some], rows.known[some]) for some in kept]
@@ -318,6 +310,13 @@ class JointCalibrator(BaseEstimator):
         check_is_fitted(self)
         return self._rule(self._loss(measure)).name
 
+    def left_out_rows(self) -> LeftOut:
+        """The rows that rules are compared on, and what the calibrator says of each without having seen it."""
+        check_is_fitted(self)
+        if self._left_out is None:
+            raise ValueError("a calibrator that was read back has no rows to compare rules on.")
+        return self._left_out
+
     def _loss(self, measure: AnyLoss | str | None) -> Loss:
         measure = self.measure if measure is None else measure
         return SubsetMeasure() if measure is None else check_loss(measure)
@@ -340,14 +339,16 @@ class JointCalibrator(BaseEstimator):
     def to_dict(self) -> dict[str, Any]:
         """Arrays, numbers and text of all that was learned, with the rules for the losses asked for so far.
 
-        Rows given to `fit` are not part of it. For JSON, arrays go as lists: `choral.calibration.save` writes files.
+        Rows given to `fit` are not part of it. `choral.calibration.save_rule` writes files.
         """
         check_is_fitted(self)
         if self._left_out is not None:
             self._rule(self._loss(None))
         rules = self._saved_rules | {repr(loss): rule for loss, rule in self._rules.items()}
         data = {
-            "measure": None if self.measure is None else repr(self.measure),
+            "measure": self.measure
+            if self.measure is None or isinstance(self.measure, str)
+            else name_of_loss(self.measure),
             "are_logits": self.are_logits_,
             "slopes": self.labels_.slopes,
             "intercepts": self.labels_.intercepts,
@@ -367,26 +368,22 @@ class JointCalibrator(BaseEstimator):
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The calibrator that `to_dict` wrote down, ready to predict for the losses that it has rules for.
 
-        Of the ``measure`` only its text is left: it can be read, but not fitted again.
+        Of a ``measure`` without a short name (see `choral.loss_by_name`) only its text is left: it has to be given to
+        `predict`.
         """
-        if missing := [name for name in SAVED if name not in data]:
-            raise ValueError(f"a calibrator needs {', '.join(SAVED)}; {', '.join(missing)} are not there.")
-        numbers = {name: np.asarray(data[name], dtype=float) for name in NUMBERS}
-        for name, values in numbers.items():
-            refuse_where(f"{name} must be finite", name, values, ~np.isfinite(values))
-        calibrator = cls()
-        calibrator.are_logits_ = bool(data["are_logits"])
-        calibrator.labels_ = LabelCalibration(numbers["slopes"], numbers["intercepts"])
-        calibrator.mixture_ = LabelMixture(numbers["mixture_weights"], numbers["mixture_frequencies"])
-        calibrator.sizes_ = SizeLift(numbers["size_lifts"])
-        seen = np.asarray(data["labelsets"], dtype=np.uint8)
-        calibrator.pool_ = Pool(seen, numbers["exponents"], float(data["score"]))
-        calibrator.counts_ = numbers["counts"].astype(np.intp)
+        saved = read_saved(data)
+        calibrator = cls(saved["measure"])
+        calibrator.are_logits_ = saved["are_logits"]
+        calibrator.labels_ = LabelCalibration(saved["slopes"], saved["intercepts"])
+        calibrator.mixture_ = LabelMixture(saved["mixture_weights"], saved["mixture_frequencies"])
+        calibrator.sizes_ = SizeLift(saved["size_lifts"])
+        seen = saved["labelsets"].astype(np.uint8)
+        calibrator.pool_ = Pool(seen, saved["exponents"], saved["score"])
+        calibrator.counts_ = saved["counts"].astype(np.intp)
         calibrator.n_labels_ = seen.shape[1]
-        calibrator._left_out, calibrator._rules = None, {}
-        calibrator._saved_rules = {loss: Rule.from_dict(rule) for loss, rule in data["rules"].items()}
-        if "labels" in data:
-            calibrator.feature_names_in_ = np.array(data["labels"], dtype=object)
+        calibrator._left_out, calibrator._rules, calibrator._saved_rules = None, {}, saved["rules"]
+        if "labels" in saved:
+            calibrator.feature_names_in_ = np.array(saved["labels"], dtype=object)
         return calibrator
 
 
@@ -418,7 +415,7 @@ def _take(rows: ScoredRows, places: IntArray) -> ScoredRows:
     )
 
 
-def _draw_folds(rows: ScoredRows, n_folds: int, seed: int) -> IntArray:
+def draw_folds(rows: ScoredRows, n_folds: int, seed: int) -> IntArray:
     """The fold of each row."""
     n_rows = len(rows.scores)
     splitter = MultilabelStratifiedKFold(min(n_folds, n_rows), random_state=seed)

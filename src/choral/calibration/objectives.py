@@ -81,14 +81,16 @@ def _parameters(function: Callable) -> Any:
 # Losses of rows: a mean over rows, each of which changes when one of its labels is predicted
 
 
-class _MeanOverRows(ObjectiveByLabel):
+class MeanOverRows(ObjectiveByLabel):
+    """A mean of losses of rows."""
+
     def __init__(self, rows: ScoredRows):
         super().__init__(rows)
         weights = np.where(rows.n_known > 0, rows.weights, 0.0)  # a row of which nothing is known has no loss
         self._shares = weights / weights.sum()
 
     @abstractmethod
-    def _row_losses(self, predicted: np.ndarray) -> FloatArray:
+    def row_losses(self, predicted: np.ndarray) -> FloatArray:
         """The loss of each row."""
 
     @abstractmethod
@@ -100,7 +102,7 @@ class _MeanOverRows(ObjectiveByLabel):
         """Losses of all rows without and with one label, where all others stay as predicted."""
 
     def loss(self, predicted: np.ndarray) -> float:
-        return float(self._shares @ self._row_losses(predicted))
+        return float(self._shares @ self.row_losses(predicted))
 
     def losses_for_all(self, entries: Entries) -> FloatArray:
         scores = self.rows.scores
@@ -121,7 +123,7 @@ class _MeanOverRows(ObjectiveByLabel):
         return self._shares @ without + _sums_at(steps, entries.ends)
 
 
-class RowObjective(_MeanOverRows):
+class RowObjective(MeanOverRows):
     """Losses of rows that depend on numbers of labels: those of counting measures, F and Jaccard by row."""
 
     def __init__(self, rows: ScoredRows, of_counts: Callable[..., FloatArray]):
@@ -130,7 +132,7 @@ class RowObjective(_MeanOverRows):
         self._relevant = np.count_nonzero(rows.labels, axis=1)
         self._irrelevant = rows.known & ~rows.labels
 
-    def _row_losses(self, predicted: np.ndarray) -> FloatArray:
+    def row_losses(self, predicted: np.ndarray) -> FloatArray:
         return self._losses(*self._counts(predicted))
 
     def _nested_losses(self, rows: slice, order: IntArray) -> FloatArray:
@@ -181,7 +183,7 @@ def _nested_counts(flags: np.ndarray, order: IntArray) -> IntArray:
     return counts
 
 
-class CallableRowObjective(_MeanOverRows):
+class CallableRowObjective(MeanOverRows):
     """Losses of rows by a function of labels and predictions: all other measures, and losses with ``reduction``."""
 
     def __init__(self, rows: ScoredRows, row_losses: Callable[[np.ndarray, np.ndarray], Any]):
@@ -189,7 +191,7 @@ class CallableRowObjective(_MeanOverRows):
         self._function = row_losses
         self._truth = truth_of(rows)
 
-    def _row_losses(self, predicted: np.ndarray) -> FloatArray:
+    def row_losses(self, predicted: np.ndarray) -> FloatArray:
         return self._of(slice(None), predicted)
 
     def _nested_losses(self, rows: slice, order: IntArray) -> FloatArray:
@@ -205,7 +207,7 @@ class CallableRowObjective(_MeanOverRows):
         for value in (False, True):
             changed = predicted.copy()
             changed[:, label] = value
-            both.append(self._row_losses(changed))
+            both.append(self.row_losses(changed))
         return both[0], both[1]
 
     def _of(self, rows: slice, predicted: np.ndarray) -> FloatArray:

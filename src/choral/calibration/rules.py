@@ -1,10 +1,11 @@
 """Ways to decide from scores, and which of them is best for a loss on rows left out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 import numpy as np
+from sklearn.base import clone
 
 from choral._typing import FloatArray, IntArray, LabelArray
 from choral.averaged_losses import AveragedLoss
@@ -14,6 +15,8 @@ from choral.calibration.thresholds import Loss, ThresholdTuner
 from choral.decisions import LabelDistribution, bayes_optimal
 from choral.measures import Measure
 from choral.overlap import AnyLoss, OverlapLoss
+
+RULE_NAMES = ("joint", "calibrated threshold", "labels", "threshold", "cut")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +49,7 @@ class Rule:
     Attributes
     ----------
     name : str
-        One of "joint", "calibrated threshold", "labels", "threshold" and "cut".
+        One of `RULE_NAMES`.
     losses : dict
         The mean loss of each of these on rows left out.
     thresholds : ndarray of shape (n_labels,), optional
@@ -68,14 +71,6 @@ class Rule:
         thresholds = None if self.thresholds is None else self.thresholds.tolist()
         return {"name": self.name, "losses": self.losses, "thresholds": thresholds}
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Rule":
-        """The rule that `to_dict` wrote down."""
-        thresholds = data["thresholds"]
-        return cls(
-            data["name"], dict(data["losses"]), None if thresholds is None else np.array(thresholds, dtype=float)
-        )
-
 
 def choose_rule(loss: Loss, left_out: LeftOut, joint: np.ndarray | None = None) -> Rule:
     """The rule with the least loss on rows left out; of equal ones, the first.
@@ -85,9 +80,14 @@ def choose_rule(loss: Loss, left_out: LeftOut, joint: np.ndarray | None = None) 
     if joint is None and has_decision(loss):
         joint = bayes_optimal(left_out.distribution, loss, method="quick").labels
     objective = make_objective(loss, left_out.rows)
-    losses = {name: objective.loss(labels.astype(bool)) for name, labels in _labels_by_rule(loss, left_out, joint)}
-    name = min(losses, key=losses.__getitem__)
+    losses = {name: objective.loss(labels.astype(bool)) for name, labels in labels_by_rule(loss, left_out, joint)}
+    name = best_rule(losses)
     return Rule(name, losses, _thresholds(name, loss, left_out))
+
+
+def best_rule(losses: dict[str, float]) -> str:
+    """The rule with the least loss; of equal ones, the first."""
+    return min(losses, key=losses.__getitem__)
 
 
 def has_decision(loss: Any) -> TypeGuard[AnyLoss]:
@@ -95,22 +95,24 @@ def has_decision(loss: Any) -> TypeGuard[AnyLoss]:
     return isinstance(loss, Measure | OverlapLoss)
 
 
-def _labels_by_rule(loss: Loss, left_out: LeftOut, joint: np.ndarray | None) -> Iterator[tuple[str, np.ndarray]]:
+def labels_by_rule(loss: Loss, left_out: LeftOut, joint: np.ndarray | None) -> Iterator[tuple[str, np.ndarray]]:
+    """What each rule predicts for rows left out; ``joint`` is None where a distribution does not say what is best."""
     scores, probabilities = left_out.rows.scores, left_out.probabilities
     if joint is not None:
         yield "joint", joint
     else:
-        yield "calibrated threshold", _tuned_without_own_fold(loss, left_out, probabilities)
+        yield "calibrated threshold", tuned_without_own_fold(_tuner(loss), left_out.rows, left_out.folds, probabilities)
     yield "labels", probabilities >= 0.5
-    yield "threshold", _tuned_without_own_fold(loss, left_out, scores)
+    yield "threshold", tuned_without_own_fold(_tuner(loss), left_out.rows, left_out.folds, scores)
     yield "cut", scores >= left_out.middle
 
 
-def _tuned_without_own_fold(loss: Loss, left_out: LeftOut, values: FloatArray) -> np.ndarray:
-    truth, labels = truth_of(left_out.rows), np.zeros(values.shape, dtype=bool)
-    for fold in np.unique(left_out.folds).tolist():
-        test = left_out.folds == fold
-        labels[test] = _tuner(loss).fit(values[~test], truth[~test]).predict(values[test])
+def tuned_without_own_fold(tuner: ThresholdTuner, rows: ScoredRows, folds: IntArray, values: FloatArray) -> np.ndarray:
+    """Labels by thresholds of values, the scores of the rows or others, that were tuned on the other folds."""
+    truth, labels = truth_of(rows), np.zeros(values.shape, dtype=bool)
+    for fold in np.unique(folds).tolist():
+        test = folds == fold
+        labels[test] = clone(tuner).fit(values[~test], truth[~test]).predict(values[test])
     return labels
 
 

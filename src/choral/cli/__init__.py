@@ -12,7 +12,7 @@ for package in ("typer", "rich"):
 
 import typer  # noqa: E402
 
-from choral.cli import decide, describe, evaluate, report, study  # noqa: E402
+from choral.cli import decide, describe, evaluate, report, study, tune  # noqa: E402
 from choral.cli.console import CommandGroup, choose_command  # noqa: E402
 
 __all__ = ["app"]
@@ -27,6 +27,7 @@ app = typer.Typer(
 for name, function, epilog, short_help in (
     ("evaluate", evaluate.evaluate_files, evaluate.EPILOG, "Compare predictions with the truth."),
     ("decide", decide.decide_files, decide.EPILOG, "Find the prediction with the least expected loss."),
+    ("tune", tune.tune_files, tune.EPILOG, "Make better labels of the scores of any model."),
     ("describe", describe.describe_datasets, describe.EPILOG, "Describe data sets."),
     ("study", study.run_plan, study.EPILOG, "Compare learners on data sets."),
     ("report", report.report_study, None, "Write the page of a study."),

@@ -28,6 +28,7 @@ OPTIONS_BY_ARGUMENT = {
     "header=False": "--no-header",
     "the argument labels": "--labels",
     "loss must be": "--loss must be",
+    "scores='logits'": "--logits",
 }
 
 Show = Callable[[int, int, str], None]  # done, of how many, with what

@@ -26,6 +26,7 @@ from choral.cli.console import (
     standard_output,
     warnings_in_one_line,
 )
+from choral.cli.decided_jointly import JointDecisions, decide_jointly
 from choral.cli.options import (
     AsJson,
     Display,
@@ -44,10 +45,19 @@ from choral.cli.options import (
     write_csv,
     write_plot,
 )
+from choral.curves import LossCurve
 from choral.evaluation import Evaluation, Summary, evaluate_summaries, first_best
 from choral.evaluation.evaluating import check_names
 from choral.evaluation.parts import summarise_parts
-from choral.label_files import ComparedOptions, ComparedPaths, check_row_weights, list_parts, read_compared
+from choral.label_files import (
+    ComparedOptions,
+    ComparedPaths,
+    LabelTable,
+    check_row_weights,
+    list_parts,
+    read_compared,
+)
+from choral.label_files.table import Matrix
 from choral.measures.families import FAMILIES, get_family
 
 MAX_BOOTSTRAP_SAMPLES = 100_000
@@ -76,6 +86,9 @@ def evaluate_files(
     ] = None,
     id_column: IdColumn = None,
     header: Header = None,
+    no_tune: Annotated[
+        bool, typer.Option("--no-tune", help="Do not say what better decisions from scores would gain.")
+    ] = False,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -132,12 +145,16 @@ def evaluate_files(
             else:
                 compared = _read_files(parts[0], read_options, show)
             evaluation = compared.evaluate(progress=show, **options)
+            joint = [] if no_tune else _decide_jointly(evaluation, compared, read_options, options, show)
             if page_path is not None:
-                _write_page(page_path, evaluation, compared, truth, options, show)
+                _write_page(page_path, evaluation, compared, truth, options, show, joint)
+            if plot_path is not None:
+                is_single = _is_single(evaluation, joint)
+                more = joint[0].curves(evaluation.family, evaluation.parameters) if is_single else {}
         if csv_path is not None:
             write_csv(csv_path, _make_csv_rows(evaluation))
         if plot_path is not None:
-            write_plot(plot_path, _make_display(evaluation))
+            write_plot(plot_path, _make_display(evaluation, more))
     if not soft and not any(evaluation.profiles[name].is_hard for name in evaluation.models):
         hint = "--threshold 0.5 makes them hard, --soft keeps them without this note"
         typer.echo(f"note: the predictions are scores and are judged as such; {hint}.", err=True)
@@ -145,9 +162,10 @@ def evaluate_files(
         typer.echo(f"note: no intervals: {compared.why_no_intervals}.", err=True)
     with standard_output():
         if as_json:
-            typer.echo(json.dumps(evaluation.to_dict(), indent=2))
+            decided = {found.model: found.to_dict() for found in joint}
+            typer.echo(json.dumps({**evaluation.to_dict(), "decided_jointly": decided}, indent=2))
         else:
-            _print_evaluation(evaluation, 0 if compared.why_no_intervals else n_bootstrap)
+            _print_evaluation(evaluation, 0 if compared.why_no_intervals else n_bootstrap, joint)
 
 
 # Files and folders
@@ -201,6 +219,7 @@ class Compared(NamedTuple):
     evaluate: Callable[..., Evaluation]  # of the keywords family, parameters, n_bootstrap, random_state and progress
     labels: tuple[str, ...] | None
     why_no_intervals: str = ""  # empty where there are intervals
+    tables: tuple[LabelTable, dict[str, Matrix]] | None = None  # the truth and predictions; None if they come in parts
 
 
 def _read_files(paths: ComparedPaths, options: ComparedOptions, show: Show) -> Compared:
@@ -212,7 +231,7 @@ def _read_files(paths: ComparedPaths, options: ComparedOptions, show: Show) -> C
         keywords |= {"threshold": options.threshold, "sample_weight": truth.weights}
         return choral.evaluate(truth.values, predictions, **keywords)
 
-    return Compared(evaluate, truth.labels)
+    return Compared(evaluate, truth.labels, tables=(truth, predictions))
 
 
 def _read_parts(
@@ -237,11 +256,35 @@ def _read_parts(
     return Compared(partial(evaluate_summaries, total.models), total.labels, total.models.why_no_joint)
 
 
+def _decide_jointly(
+    evaluation: Evaluation, compared: Compared, read_options: ComparedOptions, options: dict[str, Any], show: Show
+) -> list[JointDecisions]:
+    """What better decisions from scores would gain at the last column of losses in the table; nothing for folders."""
+    all_hard = all(evaluation.profiles[name].is_hard for name in evaluation.models)
+    if compared.tables is None or (all_hard and read_options.threshold is None):
+        return []
+    return decide_jointly(
+        *compared.tables,
+        evaluation.family,
+        evaluation.summary().parameters[-1],
+        threshold=read_options.threshold,
+        n_bootstrap=options["n_bootstrap"],
+        random_state=options["random_state"],
+        show=show,
+    )
+
+
 # Outputs
 
 
 def _write_page(
-    path: str, evaluation: Evaluation, compared: Compared, truth: Path, options: dict[str, Any], show: Show
+    path: str,
+    evaluation: Evaluation,
+    compared: Compared,
+    truth: Path,
+    options: dict[str, Any],
+    show: Show,
+    joint: list[JointDecisions],
 ) -> None:
     """Write the page of an evaluation: along both families, unless parameters of one were asked for."""
     from choral.report import evaluation_contents, write_page
@@ -254,9 +297,15 @@ def _write_page(
             evaluations.append(compared.evaluate(progress=show, **{**options, "family": other}))
     show(0, 1, "writing the page")
     n_bootstrap = 0 if compared.why_no_intervals else options["n_bootstrap"]
-    _, *notes = _make_notes(evaluation, n_bootstrap)  # the first is about the table on the screen
+    _, *notes = _make_notes(evaluation, n_bootstrap, joint)  # the first is about the table on the screen
     sentences = [_make_headline(evaluation), *notes]
-    write_page(evaluation_contents(evaluations, _name_file(truth), sentences, compared.labels), path)
+    more = [joint[0].curves(one.family, one.parameters) if _is_single(evaluation, joint) else {} for one in evaluations]
+    write_page(evaluation_contents(evaluations, _name_file(truth), sentences, compared.labels, more), path)
+
+
+def _is_single(evaluation: Evaluation, joint: list[JointDecisions]) -> bool:
+    """Whether there is one model, with scores: only then there are curves of better decisions."""
+    return len(joint) == len(evaluation.models) == 1
 
 
 def _make_csv_rows(evaluation: Evaluation) -> Iterator[list[Any]]:
@@ -272,17 +321,17 @@ def _make_csv_rows(evaluation: Evaluation) -> Iterator[list[Any]]:
             yield [name, evaluation.family, *map(str, numbers), *missing]
 
 
-def _make_display(evaluation: Evaluation) -> Display:
+def _make_display(evaluation: Evaluation, more: dict[str, LossCurve]) -> Display:
     """Put all curves on one pair of axes."""
     from choral.displays import LossCurveDisplay
 
-    return LossCurveDisplay.from_curves(evaluation.curves, baseline=evaluation.baseline)
+    return LossCurveDisplay.from_curves({**evaluation.curves, **more}, baseline=evaluation.baseline)
 
 
-def _print_evaluation(evaluation: Evaluation, n_bootstrap: int) -> None:
+def _print_evaluation(evaluation: Evaluation, n_bootstrap: int, joint: list[JointDecisions]) -> None:
     """Print the table of losses, then what to read from it."""
     print_upright_or_sideways(partial(_make_table, evaluation))
-    print_sentences(["", *_make_notes(evaluation, n_bootstrap)])
+    print_sentences(["", *_make_notes(evaluation, n_bootstrap, joint)])
 
 
 def _make_table(evaluation: Evaluation, *, sideways: bool = False) -> Table:
@@ -326,8 +375,8 @@ def _make_headline(evaluation: Evaluation) -> str:
     return f"{best[0]} at {ends[0]}, {best[1]} at {ends[1]}."
 
 
-def _make_notes(evaluation: Evaluation, n_bootstrap: int) -> list[str]:
-    """Say what was judged, which model is best at each end, and whether others may be as good."""
+def _make_notes(evaluation: Evaluation, n_bootstrap: int, joint: list[JointDecisions]) -> list[str]:
+    """Say what was judged, which model is best at each end, whether others may be as good, what decisions may gain."""
     models = evaluation.models
     hard = {evaluation.profiles[name].is_hard for name in models}
     kind = "hard and soft" if len(hard) == 2 else "hard" if hard == {True} else "soft"
@@ -346,7 +395,7 @@ def _make_notes(evaluation: Evaluation, n_bootstrap: int) -> list[str]:
             sentence = f"Best at {_describe_loss(evaluation, parameter)}: {models[best[column]]}"
             notes.append(f"{sentence}{'' if doubt else _describe_evidence(evaluation, parameter)}.")
         notes += [doubt] if doubt and n_bootstrap else []
-    return notes
+    return notes + [found.describe(name_model=len(models) > 1) for found in joint]
 
 
 def _find_unbeaten_columns(evaluation: Evaluation, summary: Summary) -> list[str]:

@@ -152,6 +152,7 @@ def check_outputs(
     *,
     page_path: str | None = None,
     labels_path: str | None = None,
+    rule_path: str | None = None,
 ) -> None:
     """Check before the work what would stop the writing after it."""
     if labels_path is not None:
@@ -166,7 +167,7 @@ def check_outputs(
     if csv_path == "":
         raise ValueError("--csv must name a file; got ''.")
     taken = {os.path.realpath(path) for path in inputs}
-    for path in (csv_path, plot_path, page_path, labels_path):
+    for path in (csv_path, plot_path, page_path, labels_path, rule_path):
         if path is not None:
             target = str(check_output(path))
             if target in taken:

@@ -16,7 +16,9 @@ from choral._text import first_line, quoted, some_of
 from choral.label_files.table import NUMBERS, LabelTable, ReadOptions
 
 INTEGERS, TEXT = "i", "SU"  # by the kinds of NumPy's types
-MEANING = {NUMBERS: "numbers or booleans", INTEGERS: "integers", TEXT: "text"}
+MEANING = {NUMBERS: "numbers or booleans", INTEGERS: "integers", TEXT: "text", NUMBERS + TEXT: "numbers or text"}
+# RuntimeError: encrypted; NotImplementedError, a kind of it: a compression that Python lacks
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
 
 
 def read_npy(path: Path, options: ReadOptions) -> LabelTable:
@@ -37,8 +39,18 @@ def read_npz(path: Path, options: ReadOptions) -> LabelTable:
             if {"format", "shape", "data"} <= set(names):
                 return LabelTable(_read_sparse(path, read, options), source=str(path))
             return LabelTable(read(_choose_array(path, names)), source=str(path))
-    # RuntimeError: encrypted; NotImplementedError, a kind of it: a compression that Python lacks
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+    except UNREADABLE as error:
+        raise ValueError(f"{path} is not a readable NPZ file: {first_line(error)}.") from error
+
+
+def read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
+    """Read all arrays of numbers and of text of an NPZ file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            ReadOptions(max_bytes=max_bytes).check_size(path, sum(entry.file_size for entry in archive.infolist()))
+            names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+            return {name: _read_entry(archive, path, name, NUMBERS + TEXT, None) for name in names}
+    except UNREADABLE as error:
         raise ValueError(f"{path} is not a readable NPZ file: {first_line(error)}.") from error
 
 
@@ -54,7 +66,9 @@ def _choose_array(path: Path, names: list[str]) -> str:
     return (choice or names)[0]
 
 
-def _read_entry(archive: zipfile.ZipFile, path: Path, name: str, kinds: str = NUMBERS, ndim: int = 2) -> np.ndarray:
+def _read_entry(
+    archive: zipfile.ZipFile, path: Path, name: str, kinds: str = NUMBERS, ndim: int | None = 2
+) -> np.ndarray:
     entry = f"{name}.npy"
     if entry not in archive.namelist():
         raise ValueError(f"{path} lacks the array {name!r} of a sparse matrix.")
@@ -63,7 +77,7 @@ def _read_entry(archive: zipfile.ZipFile, path: Path, name: str, kinds: str = NU
         return _read_array(file, archive.getinfo(entry).file_size, f"{path}, array {name!r}", kinds, ndim)
 
 
-def _read_array(file: IO[bytes], size: int, source: str, kinds: str = NUMBERS, ndim: int = 2) -> np.ndarray:
+def _read_array(file: IO[bytes], size: int, source: str, kinds: str = NUMBERS, ndim: int | None = 2) -> np.ndarray:
     """Read an array in NumPy's format after its header has been compared with the bytes there are."""
     shape, dtype = _read_header(file, source)
     if dtype.hasobject:
@@ -72,7 +86,7 @@ def _read_array(file: IO[bytes], size: int, source: str, kinds: str = NUMBERS, n
         raise ValueError(f"{source} must hold {MEANING[kinds]}; got the type {dtype}.")
     if min(shape, default=0) < 0:
         raise ValueError(f"{source} is damaged: its header announces the shape {shape}.")
-    if len(shape) != ndim:
+    if ndim is not None and len(shape) != ndim:
         raise ValueError(f"{source} must be {ndim}-dimensional; got shape {shape}.")
     promised, held = prod(shape) * dtype.itemsize, size - file.tell()
     if promised != held:

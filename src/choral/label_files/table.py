@@ -130,8 +130,8 @@ def match_names(
     return [place[name] for name in wanted]
 
 
-def check_truth(table: LabelTable) -> None:
-    """Refuse what is neither 0 nor 1.
+def check_truth(table: LabelTable, *, may_be_missing: bool = False) -> None:
+    """Refuse what is neither 0 nor 1, nor nan where labels may be missing.
 
     Examples
     --------
@@ -139,7 +139,10 @@ def check_truth(table: LabelTable) -> None:
     Traceback (most recent call last):
     ValueError: true.csv, line 3, column 'sky': expected 0 or 1; got 7.
     """
-    _refuse_where(lambda values: (values != 0) & (values != 1), table, "0 or 1")
+    if may_be_missing:
+        _refuse_where(lambda values: (values != 0) & (values != 1) & ~np.isnan(values), table, "0, 1 or nan")
+    else:
+        _refuse_where(lambda values: (values != 0) & (values != 1), table, "0 or 1")
 
 
 def check_scores(table: LabelTable, *, of_any_range: bool = False) -> None:

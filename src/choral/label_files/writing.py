@@ -9,11 +9,12 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import sparse
 
+from choral._optional import require
 from choral._outputs import replacing
 from choral.label_files.table import LabelTable
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-WRITTEN_SUFFIXES = (*DELIMITERS, ".npy", ".npz")
+WRITTEN_SUFFIXES = (*DELIMITERS, ".npy", ".npz", ".parquet")
 
 
 def check_written_suffix(name: str, path: str | os.PathLike[str]) -> None:
@@ -23,12 +24,14 @@ def check_written_suffix(name: str, path: str | os.PathLike[str]) -> None:
     --------
     >>> check_written_suffix("path", "labels.xls")
     Traceback (most recent call last):
-    ValueError: path must name a file that ends in .csv, .tsv, .npy, .npz; got 'labels.xls'.
+    ValueError: path must name a file that ends in .csv, .tsv, .npy, .npz, .parquet; got 'labels.xls'.
     """
     if Path(path).suffix.lower() not in WRITTEN_SUFFIXES:
         raise ValueError(
             f"{name} must name a file that ends in {', '.join(WRITTEN_SUFFIXES)}; got {os.fspath(path)!r}."
         )
+    if Path(path).suffix.lower() == ".parquet":
+        require("pyarrow", "tables")
 
 
 def write_labels(path: str | os.PathLike[str], table: LabelTable, *, id_column: str = "id") -> None:
@@ -38,7 +41,8 @@ def write_labels(path: str | os.PathLike[str], table: LabelTable, *, id_column: 
     ----------
     path : path-like
         ``.csv`` or ``.tsv``, with a header if the labels have names and a column of ids if the rows have some; ``.npy``
-        or ``.npz`` (one array, ``y``) without names.
+        or ``.npz`` (one array, ``y``) without names; ``.parquet`` (needs pyarrow), where labels without names are
+        called 1, 2 and so on.
     table : LabelTable
         Labels, 0 or 1.
     id_column : str
@@ -53,8 +57,10 @@ def write_labels(path: str | os.PathLike[str], table: LabelTable, *, id_column: 
             _write_delimited(file, labels, table, id_column, DELIMITERS[suffix])
         elif suffix == ".npy":
             np.save(file, labels)
-        else:
+        elif suffix == ".npz":
             np.savez_compressed(file, y=labels)
+        else:
+            _write_parquet(file, labels, table, id_column)
 
 
 def _write_delimited(file: BinaryIO, labels: np.ndarray, table: LabelTable, id_column: str, delimiter: str) -> None:
@@ -67,3 +73,11 @@ def _write_delimited(file: BinaryIO, labels: np.ndarray, table: LabelTable, id_c
         writer.writerow([id_column, *(table.labels or ())])
         writer.writerows([name, *row] for name, row in zip(table.ids, labels.tolist(), strict=True))
     text.detach()  # flushed; the file is closed by whoever opened it
+
+
+def _write_parquet(file: BinaryIO, labels: np.ndarray, table: LabelTable, id_column: str) -> None:
+    arrow, parquet = require("pyarrow", "tables"), require("pyarrow.parquet", "tables")
+    names = table.labels or tuple(str(number) for number in range(1, labels.shape[1] + 1))
+    columns = {} if table.ids is None else {id_column: arrow.array(table.ids)}
+    columns |= {name: arrow.array(column) for name, column in zip(names, labels.T, strict=True)}
+    parquet.write_table(arrow.table(columns), file)

@@ -51,10 +51,18 @@ def study_contents(results: Results) -> dict[str, Any]:
 
 
 def evaluation_contents(
-    evaluations: list[Evaluation], title: str, sentences: list[str], label_names: tuple[str, ...] | None = None
+    evaluations: list[Evaluation],
+    title: str,
+    sentences: list[str],
+    label_names: tuple[str, ...] | None = None,
+    more_curves: list[dict[str, LossCurve]] | None = None,
 ) -> dict[str, Any]:
-    """All that the page of an evaluation shows: one data set, one `Evaluation` for each family."""
+    """All that the page of an evaluation shows: one data set, one `Evaluation` for each family.
+
+    ``more_curves`` are curves of each family that belong to no model: they have no bands, and are in no pairs.
+    """
     first = evaluations[0]
+    more = more_curves or [{} for _ in evaluations]
     labels = label_names or tuple(str(number) for number in range(1, first.n_labels + 1))
     return {
         "kind": "evaluation",
@@ -62,7 +70,7 @@ def evaluation_contents(
         "created": date.today().isoformat(),
         "predictions": "hard" if all(profile.is_hard for profile in first.profiles.values()) else "soft",
         "answer": sentences,
-        "learners": list(first.curves),
+        "learners": [*first.curves, *more[0]],
         "baseline": first.baseline,
         "families": [evaluation.family for evaluation in evaluations],
         "datasets": [
@@ -72,7 +80,10 @@ def evaluation_contents(
                 "n_labels": first.n_labels,
                 "labels": list(labels),
                 "same_as_baseline": [],  # profiles alone do not tell
-                "families": {evaluation.family: _evaluation_curves(evaluation) for evaluation in evaluations},
+                "families": {
+                    evaluation.family: _evaluation_curves(evaluation, curves)
+                    for evaluation, curves in zip(evaluations, more, strict=True)
+                },
             }
         ],
         "across": None,
@@ -105,14 +116,15 @@ def _study_curves(results: Results, name: str, family: str) -> dict[str, Any]:
     return _family_contents(curves, results.parameters(name, family), results.bands(name, family), pairs)
 
 
-def _evaluation_curves(evaluation: Evaluation) -> dict[str, Any]:
+def _evaluation_curves(evaluation: Evaluation, more: dict[str, LossCurve]) -> dict[str, Any]:
     pairs = []
     for first, second in combinations(evaluation.models, 2):
         pair = PairwiseCurve(evaluation.curves[first], evaluation.curves[second])
         difference = evaluation.difference(first, second)
         if difference is not None:
             pairs.append(_pair_contents(pair, difference))
-    return _family_contents(evaluation.curves, evaluation.parameters, evaluation.bands() or {}, pairs)
+    curves = {**evaluation.curves, **more}
+    return _family_contents(curves, evaluation.parameters, evaluation.bands() or {}, pairs)
 
 
 def _family_contents(

@@ -85,7 +85,7 @@ def decide_files(
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option(metavar="LABELS", help="Write the predictions for one loss: .csv, .tsv, .npy or .npz."),
+        typer.Option(metavar="LABELS", help="Write the predictions for one loss: .csv, .tsv, .npy, .npz or .parquet."),
     ] = None,
     probability: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with the probabilities; probability by default.")
