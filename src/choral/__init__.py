@@ -73,7 +73,13 @@ DISPLAYS = (  # likewise
     "PairwiseDisplay",
     "RatioDisplay",
 )
-CALIBRATION = ("AveragedFLoss", "AveragedJaccardLoss", "JointCalibrator", "ThresholdTuner")  # likewise
+CALIBRATION = (  # likewise
+    "AveragedFLoss",
+    "AveragedJaccardLoss",
+    "JointCalibratedClassifier",
+    "JointCalibrator",
+    "ThresholdTuner",
+)
 
 __all__ = [
     "AdditiveMeasure",

@@ -23,7 +23,7 @@ from choral.decisions import bayes_curve
 from choral.decisions.base import Distribution
 from choral.learners import predict_distribution
 from choral.profiles import ErrorProfile
-from choral.scores import harden, stack_proba
+from choral.scores import harden, probabilities_of
 from choral.study.cells import Outcome, Task
 
 MAX_WARNINGS = 5
@@ -67,10 +67,7 @@ def _predict(task: Task, X: Any, Y: np.ndarray) -> np.ndarray:
         curves = [bayes_curve(distribution, family, values, method="quick") for family, values in given]
         return np.concatenate([curve.labels for curve in curves])
     if task.soft or task.threshold is not None:
-        proba, classes = model.predict_proba(X[task.test]), getattr(model, "classes_", None)
-        if n_labels == 1 and np.shape(proba) == (n_rows, 2):  # scikit-learn takes a single label for two classes
-            proba, classes = [proba], [[0, 1] if classes is None else classes]
-        scores = stack_proba(proba, classes)
+        scores = probabilities_of(model, X[task.test], n_labels)
         _check_shape(scores.shape, n_rows, n_labels)
         return scores.astype(np.float32) if task.threshold is None else harden(scores, task.threshold)
     labels = model.predict(X[task.test])
