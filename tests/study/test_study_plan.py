@@ -329,7 +329,7 @@ def test_the_tailored_plan_is_the_paper_s_with_more_learners():
         (SMALL + "each_loss = 1", "each_loss must be true or false; got 1."),
         (
             SMALL + '[[learners]]\nname = "C"\nlearner = "RandomKLabelsets"\neach_loss = true',
-            "plan.toml: C has no predict_distribution, which each_loss needs.",
+            "plan.toml: C must have predict_distribution or predict(X, measure=...) for each_loss; it has neither.",
         ),
         (
             'predictions = "soft"' + SMALL + "each_loss = true",

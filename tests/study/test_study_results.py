@@ -695,7 +695,7 @@ def test_answers_about_even_alphas_alone(tmp_path):
 
 
 def test_a_note_says_who_predicts_anew(anew, results):
-    note = "Predicted anew for each loss, by a joint distribution: LP, EPCT."
+    note = "Predicted anew for each loss: LP, EPCT."
     assert note in study_contents(anew)["notes"]
     assert results.study["notes"] == []
 

@@ -219,7 +219,8 @@ class JointCalibratedClassifier(MetaClassifier):
         return self.calibrator_.predict_curve(self._predict_scores(X), family, parameters)
 
     def _predict_scores(self, X: Features) -> FloatArray:
-        return _scores(self.estimator_, self._check_features(X), self.n_labels_)
+        X = self._check_features(X)
+        return _scores(self.estimator_, X, self.n_labels_)
 
     def _inner_estimators(self) -> list[Any]:
         return [self.estimator]

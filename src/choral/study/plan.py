@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from choral._last_learner import last_learner, takes_measure
 from choral._text import printable
 from choral._typing import Features, LabelMatrix
 from choral._validation import check_count, check_matrix, check_vector
@@ -87,7 +88,8 @@ class StudyLearner:
     is_baseline : bool
         Whether it is there for comparison only: drawn grey, and never said to win.
     each_loss : bool
-        Whether it predicts anew for each loss: what is best by its ``predict_distribution``, which it must have.
+        Whether it predicts anew for each loss: by its own ``predict_curve``, else what is best by its
+        ``predict_distribution``, else by ``predict(X, measure=...)``. One of the last two it must have.
     """
 
     name: str
@@ -200,8 +202,9 @@ class Plan:
 
     def _check_each_loss(self) -> None:
         for learner in (learner for learner in self.learners if learner.each_loss):
-            if not has_distribution(learner.estimator):
-                raise ValueError(f"{learner.name} has no predict_distribution, which each_loss needs.")
+            if not (has_distribution(learner.estimator) or takes_measure(last_learner(learner.estimator))):
+                needed = "predict_distribution or predict(X, measure=...)"
+                raise ValueError(f"{learner.name} must have {needed} for each_loss; it has neither.")
             if self.predictions == "soft":
                 raise ValueError(
                     f"{learner.name}: each_loss makes hard labels; it does not go with predictions = 'soft'."

@@ -210,7 +210,7 @@ def _notes(plan: Plan, prepared: list[PreparedData]) -> list[str]:
     """What readers should know about the numbers."""
     notes = [note for data in prepared for note in plan.notes(data.name, data.Y.shape[1])]
     if plan.each_loss:
-        notes.append(f"Predicted anew for each loss, by a joint distribution: {', '.join(plan.each_loss)}.")
+        notes.append(f"Predicted anew for each loss: {', '.join(plan.each_loss)}.")
     return notes
 
 
