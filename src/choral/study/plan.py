@@ -144,6 +144,8 @@ class Plan:
         What else to find out when all cells have run: each is called with the `Results`, and what it returns is
         shown with the results. One that has a method ``check`` is asked by ``check(plan)``, before anything runs,
         whether it can analyse this plan.
+    left_out : sequence of str
+        Data sets that the study is without, since their files are not there; a note says so.
     text : str, optional
         The file it was read from.
     """
@@ -158,6 +160,7 @@ class Plan:
     threshold: float | None = None
     time_limit: float | None = None
     analyses: Sequence[Callable[[Results], Section]] = ()
+    left_out: Sequence[str] = ()
     text: str | None = None
 
     def __post_init__(self) -> None:
