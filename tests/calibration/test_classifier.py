@@ -19,11 +19,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_limits
 
 import choral
 from choral import (
     BinomialMeasure,
-    FLoss,
     HammingMeasure,
     JointCalibratedClassifier,
     JointCalibrator,
@@ -40,8 +40,15 @@ X, Y = labelled(120)
 NEW, TRUTH = labelled(60, seed=1)
 SPLITS = list(MultilabelStratifiedKFold(3, random_state=0).split(X, Y))
 JOINT = JointCalibrator(cv=2, n_components=2)
-TUNER = ThresholdTuner("subset")
+TUNER, HAMMING = ThresholdTuner("subset"), ThresholdTuner("hamming")
 LOGISTIC = MultiOutputClassifier(LogisticRegression())
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Threads that wait for each other take many times as long on a busy machine."""
+    with threadpool_limits(1):
+        yield
 
 
 def make(estimator=LOGISTIC, calibrator=JOINT, **options):
@@ -72,34 +79,19 @@ MODELS = {
     "logits": OneVsRestClassifier(LinearSVC(random_state=0)),
     "ridge": RidgeClassifier(),
     "pipeline": make_pipeline(StandardScaler(), LOGISTIC),
-    "search": GridSearchCV(OneVsRestClassifier(LogisticRegression()), {"estimator__C": [0.1, 1.0]}, cv=2),
+    "search": GridSearchCV(OneVsRestClassifier(LogisticRegression()), {"estimator__C": [0.1]}, cv=2),
 }
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_it_is_its_steps_by_hand(model):
-    fitted = JointCalibratedClassifier(model, JOINT, cv=SPLITS).fit(X, Y)
-    scores, new = by_hand(model, X, Y, NEW, SPLITS)
-    np.testing.assert_allclose(fitted.scores_, scores, rtol=1e-12)
-    calibrator = clone(JOINT).fit(scores, Y)
-    np.testing.assert_array_equal(fitted.predict(NEW), calibrator.predict(new))
-    np.testing.assert_allclose(fitted.predict_proba(NEW), calibrator.predict_proba(new))
-    assert fitted.predict_distribution(NEW).n_labels == 4
-    for measure in (HammingMeasure(), BinomialMeasure(2), "f1", FLoss(2)):
-        expected = calibrator.predict(new, measure=measure)
-        np.testing.assert_array_equal(fitted.predict(NEW, measure=measure), expected)
-    curve = fitted.predict_curve(NEW, "binomial", [1, 3])
-    np.testing.assert_array_equal(curve.labels, calibrator.predict_curve(new, "binomial", [1, 3]).labels)
-    assert fitted.calibrator_.are_logits_ == (not hasattr(model, "predict_proba"))
-
-
-@pytest.mark.parametrize("model", [LOGISTIC, RidgeClassifier()], ids=["probabilities", "logits"])
 def test_thresholds_are_its_steps_by_hand(model):
     fitted = JointCalibratedClassifier(model, TUNER, cv=SPLITS).fit(X, Y)
     scores, new = by_hand(model, X, Y, NEW, SPLITS)
+    np.testing.assert_allclose(fitted.scores_, scores, rtol=1e-12)
     np.testing.assert_array_equal(fitted.predict(NEW), clone(TUNER).fit(scores, Y).predict(new))
     for loss in ("micro_f1", BinomialMeasure(2)):  # tuned anew, on the same scores
-        np.testing.assert_array_equal(fitted.predict(NEW, measure=loss), ThresholdTuner(loss).fit(scores, Y).predict(new))
+        expected = ThresholdTuner(loss).fit(scores, Y).predict(new)
+        np.testing.assert_array_equal(fitted.predict(NEW, measure=loss), expected)
     np.testing.assert_array_equal(fitted.predict(NEW), clone(TUNER).fit(scores, Y).predict(new))  # as before
     assert fitted.calibrator_.loss == "subset"
     assert not hasattr(fitted, "predict_distribution")
@@ -109,12 +101,38 @@ def test_thresholds_are_its_steps_by_hand(model):
         np.testing.assert_array_equal(fitted.predict_proba(NEW), new)  # the model's own
 
 
+@pytest.mark.parametrize("model", [LOGISTIC, RidgeClassifier()], ids=["probabilities", "logits"])
+def test_deciding_jointly_is_its_steps_by_hand(model):
+    fitted = JointCalibratedClassifier(model, JOINT, cv=SPLITS).fit(X, Y)
+    scores, new = by_hand(model, X, Y, NEW, SPLITS)
+    calibrator = clone(JOINT).fit(scores, Y)
+    np.testing.assert_array_equal(fitted.predict(NEW), calibrator.predict(new))
+    np.testing.assert_allclose(fitted.predict_proba(NEW), calibrator.predict_proba(new))
+    assert fitted.predict_distribution(NEW) == calibrator.predict_distribution(new)
+    for measure in (HammingMeasure(), BinomialMeasure(2), "f1"):
+        expected = calibrator.predict(new, measure=measure)
+        np.testing.assert_array_equal(fitted.predict(NEW, measure=measure), expected)
+    curve = fitted.predict_curve(NEW, "binomial", [1, 3])
+    np.testing.assert_array_equal(curve.labels, calibrator.predict_curve(new, "binomial", [1, 3]).labels)
+    assert fitted.calibrator_.are_logits_ == (not hasattr(model, "predict_proba"))
+
+
+def test_positive_decisions_are_logits_too():
+    class Positive(RidgeClassifier):
+        def decision_function(self, X):
+            return super().decision_function(X) + 100
+
+    assert make(Positive()).fit(X, Y).calibrator_.are_logits_
+
+
 def test_a_number_of_folds_is_stratified_and_drawn_by_the_seed():
     rng = np.random.RandomState(0)
     splits = MultilabelStratifiedKFold(3, random_state=rng.randint(np.iinfo(np.int32).max)).split(X, Y)
     expected, _ = by_hand(LOGISTIC, X, Y, NEW, splits)
     np.testing.assert_allclose(make().fit(X, Y).scores_, expected)
-    np.testing.assert_array_equal(make(cv=KFold(3)).fit(X, Y).scores_, by_hand(LOGISTIC, X, Y, NEW, KFold(3).split(X))[0])
+    np.testing.assert_array_equal(
+        make(cv=KFold(3)).fit(X, Y).scores_, by_hand(LOGISTIC, X, Y, NEW, KFold(3).split(X))[0]
+    )
     forest = RandomForestClassifier(5)
     once, again, other = (make(forest, TUNER, random_state=seed).fit(X, Y).scores_ for seed in (0, 0, 1))
     np.testing.assert_array_equal(once, again)
@@ -208,7 +226,9 @@ def test_a_frozen_model_is_not_fitted_again(calibrator):
     scores = scores_of(model, NEW)
     calibrated = make(FrozenEstimator(model), calibrator).fit(NEW, TRUTH)
     np.testing.assert_array_equal(calibrated.scores_, scores)
-    np.testing.assert_array_equal(calibrated.predict(X), clone(calibrator).fit(scores, TRUTH).predict(scores_of(model, X)))
+    np.testing.assert_array_equal(
+        calibrated.predict(X), clone(calibrator).fit(scores, TRUTH).predict(scores_of(model, X))
+    )
     np.testing.assert_array_equal(scores_of(model, NEW), scores)
 
 
@@ -279,15 +299,13 @@ def test_a_scorer_asks_for_its_measure(calibrator):
     for measure in (HammingMeasure(), BinomialMeasure(2), SubsetMeasure()):
         expected = -choquet_loss(TRUTH, model.predict(NEW, measure=measure), measure)
         assert make_scorer(measure)(model, NEW, TRUTH) == expected
-        assert make_scorer(measure)(make_pipeline(StandardScaler(), model), NEW, TRUTH) == pytest.approx(
-            expected, abs=1
-        )
+        assert make_scorer(measure)(FrozenEstimator(model), NEW, TRUTH) == expected
 
 
 def test_a_search_over_calibrators_and_parameters_of_the_model():
     search = GridSearchCV(
         make(),
-        {"calibrator": [JOINT, TUNER], "estimator__estimator__C": [0.1, 1.0]},
+        [{"calibrator": [JOINT]}, {"calibrator": [TUNER], "estimator__estimator__C": [0.1, 1.0]}],
         scoring=make_scorer(BinomialMeasure(2)),
         cv=2,
     ).fit(X, Y)
@@ -304,15 +322,23 @@ def test_pickles_and_clones():
     assert clone(model).get_params()["calibrator"].get_params() == JOINT.get_params()
 
 
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 @pytest.mark.parametrize("model", [BinaryRelevance(GaussianNB()), LogisticRegression(), RidgeClassifier(), LOGISTIC])
-@pytest.mark.parametrize("calibrator", [JOINT, TUNER])
-def test_a_single_label(model, calibrator):
-    calibrated = make(model, calibrator).fit(X, Y[:, :1])
+def test_a_single_label(model):
+    calibrated = make(model, TUNER).fit(X, Y[:, :1])
     assert calibrated.scores_.shape == (120, 1)
-    assert calibrated.predict(NEW).shape == (60, 1)
-    assert choral.hamming_loss(TRUTH[:, :1], calibrated.predict(NEW)) < 0.4
+    assert choral.hamming_loss(Y[:, :1], calibrated.predict(X)) < 0.2
+    assert make(model).fit(X, Y[:, :1]).predict(NEW).shape == (60, 1)
 
 
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+@pytest.mark.parametrize("constant", [0, 1])
+def test_a_single_label_with_one_class(constant):
+    labels = np.full((120, 1), constant)
+    assert (make(RandomForestClassifier(5), TUNER).fit(X, labels).scores_ == constant).all()
+
+
+@pytest.mark.filterwarnings("ignore:Label .* is present in all training examples")
 @pytest.mark.parametrize("constant", [0, 1])
 def test_a_label_with_one_class(constant):
     labels = Y.copy()
@@ -320,9 +346,6 @@ def test_a_label_with_one_class(constant):
     for model in (RandomForestClassifier(5, random_state=0), BinaryRelevance(), OneVsRestClassifier(GaussianNB())):
         calibrated = make(model, HAMMING).fit(X, labels)
         assert (calibrated.predict(NEW)[:, 1] == constant).all()
-
-
-HAMMING = ThresholdTuner("hamming")
 
 
 # --- what is refused
@@ -345,10 +368,18 @@ class Deciding(BinaryRelevance):
 @pytest.mark.parametrize(
     "model, error, message",
     [
-        (make(MultiOutputClassifier(LinearSVC())), TypeError, r"estimator must have predict_proba or decision_function; "),
+        (
+            make(MultiOutputClassifier(LinearSVC())),
+            TypeError,
+            r"estimator must have predict_proba or decision_function; ",
+        ),
         (make(Narrow()), ValueError, r"predict_proba of the estimator must return the shape \(40, 4\); got \(40, 3\)."),
         (make(Deciding()), ValueError, r"decision_function of the estimator must return the shape \(40, 4\)"),
-        (make(calibrator=LabelPowerset()), TypeError, "calibrator must be a JointCalibrator or a ThresholdTuner; got La"),
+        (
+            make(calibrator=LabelPowerset()),
+            TypeError,
+            "calibrator must be a JointCalibrator or a ThresholdTuner; got La",
+        ),
         (make(cv=1), ValueError, "cv must be .* 2"),
     ],
 )
@@ -361,13 +392,17 @@ def test_what_is_refused(model, error, message):
 def test_missing_labels_are_refused_where_the_model_is_fitted_on_them(form):
     labels = Y.astype(float)
     labels[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"Y must be complete for an estimator that is fitted on it; .* NaN. FrozenEst"):
+    with pytest.raises(
+        ValueError, match=r"Y must be complete for an estimator that is fitted on it; .* NaN. FrozenEst"
+    ):
         make().fit(X, form(labels))
 
 
 def test_labels_that_do_not_fit_a_frozen_model():
     frozen = FrozenEstimator(clone(LOGISTIC).fit(X, Y))
-    with pytest.raises(ValueError, match=r"predict_proba of the estimator must return the shape \(60, 3\); got \(60, 4\)"):
+    with pytest.raises(
+        ValueError, match=r"predict_proba of the estimator must return the shape \(60, 3\); got \(60, 4\)"
+    ):
         make(frozen).fit(NEW, TRUTH[:, :3])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         make(frozen).fit(NEW, TRUTH[1:])

@@ -477,7 +477,10 @@ def test_a_distribution_that_does_not_fit_costs_its_cell(tmp_path, here):
 
 
 def test_a_learner_decides_for_each_loss_in_its_own_way(tmp_path, here):
-    learners = (StudyLearner("curved", zoo.Curved(), each_loss=True), StudyLearner("asked", zoo.Asked(), each_loss=True))
+    learners = (
+        StudyLearner("curved", zoo.Curved(), each_loss=True),
+        StudyLearner("asked", zoo.Asked(), each_loss=True),
+    )
     results = run_study(small_plan(*learners, families={"binomial": None, "polynomial": [1, 2, np.inf]}), tmp_path)
     assert results.failures() == ()
     for cell in results.cells("d", "curved"):

@@ -1,4 +1,4 @@
-"""Any classifier in, the best labels for a loss out: a calibrator learns from scores of rows that it was not fitted on."""
+"""Any classifier in, the best labels for a loss out, by a calibrator that learns from its out-of-fold scores."""
 
 import os
 from collections.abc import Callable
@@ -16,7 +16,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_memory, validate_data
 
 from choral._array_api import to_host
-from choral._last_learner import takes_measure
 from choral._typing import CrossValidation, Features, FloatArray, IntArray, LabelMatrix, RandomState
 from choral.calibration.joint import JointCalibrator
 from choral.calibration.thresholds import ThresholdTuner
@@ -84,8 +83,8 @@ class JointCalibratedClassifier(MetaClassifier):
     -----
     Labels may be missing (nan in ``Y``) where the estimator is fitted already.
 
-    The files in the folder of ``memory`` are pickles, which run code when they are read: it must be one's own. Remove it
-    when the versions of scikit-learn or of the estimator's package change.
+    The files in the folder of ``memory`` are pickles, which run code when they are read: it must be one's own. Remove
+    it when the version of scikit-learn, or of the estimator's package, changes.
 
     Examples
     --------
@@ -141,7 +140,9 @@ class JointCalibratedClassifier(MetaClassifier):
             _refuse_missing(Y)
             X, labels = self._check_training(X, Y)
             self._labels = labels
-            self.estimator_, self.scores_ = self._cross_fit(X, labels.astype(np.intp))  # not uint8, in which 0 - 1 is 255
+            self.estimator_, self.scores_ = self._cross_fit(
+                X, labels.astype(np.intp)
+            )  # not uint8, in which 0 - 1 is 255
         if calibrator.get_params().get("scores") == "auto":
             kind = "probabilities" if hasattr(self.estimator_, "predict_proba") else "logits"
             calibrator.set_params(scores=kind)
@@ -188,11 +189,12 @@ class JointCalibratedClassifier(MetaClassifier):
         """
         scores = self._predict_scores(X)
         if measure is None:
-            return self._to_target(self.calibrator_.predict(scores))
-        if takes_measure(self.calibrator_):
-            return self._to_target(self.calibrator_.predict(scores, measure=measure))
-        tuned = _made_for(self.calibrator_, measure).fit(self.scores_, self._labels)
-        return self._to_target(tuned.predict(scores))
+            labels = self.calibrator_.predict(scores)
+        elif isinstance(self.calibrator_, JointCalibrator):
+            labels = self.calibrator_.predict(scores, measure=measure)
+        else:
+            labels = _made_for(self.calibrator_, measure).fit(self.scores_, self._labels).predict(scores)
+        return self._to_target(labels)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Features) -> np.ndarray:
@@ -228,7 +230,7 @@ class JointCalibratedClassifier(MetaClassifier):
 
 def _made_for(calibrator: Calibrator, measure: Any) -> Any:
     """A new calibrator for another loss."""
-    return clone(calibrator).set_params(**{"measure" if takes_measure(calibrator) else "loss": measure})
+    return clone(calibrator).set_params(**{"measure" if isinstance(calibrator, JointCalibrator) else "loss": measure})
 
 
 def _refuse_missing(Y: Any) -> None:

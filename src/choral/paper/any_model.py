@@ -20,7 +20,7 @@ from choral._text import did_you_mean
 from choral.calibration import JointCalibratedClassifier, JointCalibrator, ThresholdTuner
 from choral.learners import BinaryRelevance
 from choral.paper.yardstick import mean_of_independent
-from choral.stats import corrected_t_interval
+from choral.stats import Band, corrected_t_interval
 from choral.study import Finding, Plan, Results, Section, Summary, Table
 
 FAMILY = "binomial"
@@ -96,7 +96,10 @@ def any_model(
     """
     if model not in MODELS:
         raise ValueError(f"model must be one of {', '.join(MODELS)}; got {model!r}.")
-    calibrators = {"by thresholds": ThresholdTuner("hamming"), "jointly": JointCalibrator()}
+    calibrators: dict[str, JointCalibrator | ThresholdTuner] = {
+        "by thresholds": ThresholdTuner("hamming"),
+        "jointly": JointCalibrator(),
+    }
     if decided not in calibrators:
         raise ValueError(f"decided must be one of {', '.join(calibrators)}; got {decided!r}.")
     return JointCalibratedClassifier(MODELS[model](), calibrators[decided], memory=memory)
@@ -166,10 +169,10 @@ class DecidedJointly:
         return Section(
             "Decided jointly",
             prose=(
-                "A model scores labels; its scores are cut at 0.5, cut at a threshold tuned for each loss on scores "
-                "of training rows that it was not fitted on, or decided jointly, by a JointCalibrator that learned from "
-                "the same scores. A gain is by how much the loss is lower if decided jointly. Intervals are over folds, "
-                "with the correction of Nadeau and Bengio; data sets count alike.",
+                "A model scores labels. Its scores are cut at 0.5; or cut at a threshold tuned for each loss, on scores "
+                "of training rows that it was not fitted on; or decided jointly, by a JointCalibrator that learned "
+                "from the same scores. A gain is by how much the loss is lower if decided jointly. Intervals are over "
+                "folds, with the correction of Nadeau and Bengio; data sets count alike.",
             ),
             findings=[_find_worst(compared, other) for other in (CUT, THRESHOLDS)],
             summaries=[
@@ -208,7 +211,7 @@ def _compare(results: Results, models: Sequence[str]) -> Iterator[Compared]:
 
 
 def _mean_gains(compared: Sequence[Compared], models: Sequence[str], confidence: float) -> Summary:
-    rows = []
+    rows: list[tuple[str | int, ...]] = []
     for other in (CUT, THRESHOLDS):
         for model in models:
             chosen = [each for each in compared if (each.model, each.other) == (model, other)]
@@ -231,7 +234,7 @@ def _gains_at_places(compared: Sequence[Compared], confidence: float) -> Iterato
         for each in compared
     ]
     for place, gain in enumerate(gains):
-        low, high = mean_of_independent([(one.lower[place], one.upper[place]) for one in intervals])  # type: ignore[misc]
+        low, high = mean_of_independent([Band(one.lower[place], one.upper[place]) for one in intervals])
         yield f"{gain:+z.4f} ({low:+z.4f} to {high:+z.4f})"
 
 
@@ -242,9 +245,7 @@ def _worst_by_dataset(compared: Sequence[Compared], models: Sequence[str], other
     return Summary(
         caption=f"Largest amount by which the loss is above that of {_in_words(other)}, over all k",
         columns=("data set", *models),
-        rows=[
-            (dataset, *(_worst_in_words(found.get((dataset, model))) for model in models)) for dataset in datasets
-        ],
+        rows=[(dataset, *(_worst_in_words(found.get((dataset, model))) for model in models)) for dataset in datasets],
     )
 
 
@@ -286,4 +287,6 @@ def _full_table(compared: Sequence[Compared], confidence: float) -> Table:
         low, high = corrected_t_interval(each.by_fold, test_share=each.test_share, confidence=confidence)
         columns = each.k, each.joint_losses, each.other_losses, each.gains, low, high
         rows += [(each.dataset, each.model, each.other, *map(float, row)) for row in zip(*columns, strict=True)]
-    return Table(("dataset", "model", "other", "k", "loss_jointly", "loss_other", "gain", "gain_low", "gain_high"), rows)
+    return Table(
+        ("dataset", "model", "other", "k", "loss_jointly", "loss_other", "gain", "gain_low", "gain_high"), rows
+    )

@@ -84,7 +84,9 @@ def _predict_each_loss(
             raise TypeError(f"predict_distribution must return a LabelDistribution or IndependentLabels; got {kind}.")
         _check_shape((distribution.n_instances, distribution.n_labels), n_rows, n_labels)
         given = parameters.items()
-        return np.concatenate([bayes_curve(distribution, family, each, method="quick").labels for family, each in given])
+        return np.concatenate(
+            [bayes_curve(distribution, family, each, method="quick").labels for family, each in given]
+        )
     measures = [get_family(family).measure(value) for family, each in parameters.items() for value in each.tolist()]
     return np.stack([_check_labels(learner.predict(X, measure=one), n_rows, n_labels) for one in measures])
 
