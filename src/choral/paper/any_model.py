@@ -169,10 +169,10 @@ class DecidedJointly:
         return Section(
             "Decided jointly",
             prose=(
-                "A model scores labels. Its scores are cut at 0.5; or cut at a threshold tuned for each loss, on scores "
-                "of training rows that it was not fitted on; or decided jointly, by a JointCalibrator that learned "
-                "from the same scores. A gain is by how much the loss is lower if decided jointly. Intervals are over "
-                "folds, with the correction of Nadeau and Bengio; data sets count alike.",
+                "A model scores labels. Its scores are cut at 0.5; or cut at a threshold tuned for each loss, on "
+                "scores of training rows that it was not fitted on; or decided jointly, by a JointCalibrator that "
+                "learned from the same scores. A gain is by how much the loss is lower if decided jointly. Intervals "
+                "are over folds, with the correction of Nadeau and Bengio; data sets count alike.",
             ),
             findings=[_find_worst(compared, other) for other in (CUT, THRESHOLDS)],
             summaries=[
