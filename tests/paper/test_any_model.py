@@ -219,10 +219,6 @@ def test_scores_of_label_sets_by_enumeration():
         assert scores["calibration error"] < 0.15  # the probabilities are the true ones
 
 
-def joint_from(joint, first):
-    return LabelDistribution(joint.labelsets, joint.probabilities[first:])
-
-
 def test_scores_of_labels():
     Y, marginals = random_truth()
     found = label_scores(Y, marginals)

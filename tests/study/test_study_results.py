@@ -700,6 +700,11 @@ def test_a_note_says_who_predicts_anew(anew, results):
     assert results.study["notes"] == []
 
 
+def test_a_note_names_data_sets_that_are_left_out(tmp_path):
+    results = run(replace(make_plan(), left_out=["lakes", "seas"]), tmp_path)
+    assert results.study["notes"] == ["Left out, since their files are not there: lakes, seas."]
+
+
 def test_the_page_of_learners_that_predict_anew(anew, tmp_path):
     pytest.importorskip("plotly")
     write_page(study_contents(anew), tmp_path / "page.html")

@@ -115,7 +115,7 @@ def _read_data(keys: Keys, folder: Path) -> StudyData | str:
             raise ValueError("path and call exclude each other")
         if "path" in keys:
             if keys.take("optional", bool, False) and not (folder / keys.take("path", str)).is_file():
-                return name
+                return keys.finish(name, known=("labels", "folds"))
             source = _find_file(keys, folder)
         else:
             source = _find_function(keys) if "call" in keys else _find_by_name(name)
