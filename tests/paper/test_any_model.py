@@ -12,7 +12,7 @@ from sklearn.calibration import calibration_curve
 import study_zoo as zoo
 from choral import IndependentLabels, JointCalibrator, LabelDistribution, ThresholdTuner
 from choral.paper import DecidedJointly, any_model, read_plan
-from choral.paper.any_model import MODELS, WAYS, FeatureScaler
+from choral.paper.any_model import MODELS, WAYS, DenseFeatures, FeatureScaler
 from choral.paper.proper_scores import calibration_error, label_scores, labelset_scores
 from choral.stats import corrected_t_interval
 from choral.study import Plan, Split, StudyData, StudyLearner, run_study, running
@@ -63,6 +63,14 @@ def test_features_are_scaled_by_their_kind():
     X = np.array([[0.0, 4.0], [2.0, 0.0], [4.0, 2.0]])
     assert np.abs(FeatureScaler().fit_transform(X).mean(axis=0)).max() < 1e-12
     np.testing.assert_array_equal(FeatureScaler().fit_transform(sp.csr_array(X)).toarray(), X / 4)
+
+
+def test_features_for_trees_are_dense_and_not_rare():
+    X = np.zeros((50, 3))
+    X[:20, 0], X[:19, 1], X[:, 2] = 1, 2, 3
+    for form in (np.asarray, sp.csr_array):
+        np.testing.assert_array_equal(DenseFeatures().fit_transform(form(X)), X[:, [0, 2]])
+        np.testing.assert_array_equal(DenseFeatures().fit_transform(form(X[:10])), X[:10])  # none has so many
 
 
 @pytest.mark.parametrize(
@@ -208,11 +216,8 @@ def test_scores_of_label_sets_by_enumeration():
     is_own = (joint.labelsets[np.newaxis] == Y[:, np.newaxis]).all(axis=2)
     brier = ((table - is_own) ** 2).sum(axis=1).mean()
     log_loss = -np.log(0.99 * table[is_own] + 0.01 / 8).mean()
-    for parts in (
-        [(Y, independent)],
-        [(Y, joint)],
-        [(Y[:9], IndependentLabels(marginals[:9])), (Y[9:], joint_from(joint, 9))],
-    ):
+    in_two = [(Y[:9], IndependentLabels(marginals[:9])), (Y[9:], LabelDistribution(joint.labelsets, table[9:]))]
+    for parts in ([(Y, independent)], [(Y, joint)], in_two):
         scores = labelset_scores(parts)
         assert scores["brier"] == pytest.approx(brier)
         assert scores["log loss"] == pytest.approx(log_loss)

@@ -14,7 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from choral._text import did_you_mean
 from choral.calibration import JointCalibratedClassifier, JointCalibrator, ThresholdTuner
@@ -44,9 +44,29 @@ class FeatureScaler(TransformerMixin, BaseEstimator):
         return self.scaler_.transform(X)
 
 
-def to_dense(X: Any) -> np.ndarray:
-    """Features as a dense matrix."""
-    return X.toarray() if sp.issparse(X) else X
+class DenseFeatures(TransformerMixin, BaseEstimator):
+    """Features as a dense matrix, without those that are 0 in nearly all rows: no tree could split by them.
+
+    Parameters
+    ----------
+    min_rows : int
+        A feature that is not 0 in fewer rows is left out; as many as a leaf must have.
+    """
+
+    def __init__(self, min_rows: int = 20):
+        self.min_rows = min_rows
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the features to keep: all, where none is in so many rows."""
+        counts = np.bincount(X.nonzero()[1], minlength=X.shape[1])
+        self.kept_ = np.flatnonzero(counts >= min(self.min_rows, counts.max()))
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Features to keep."""
+        chosen = X[:, self.kept_]
+        dense: np.ndarray = chosen.toarray() if sp.issparse(chosen) else chosen
+        return dense
 
 
 def _logistic_regression() -> Any:
@@ -60,7 +80,7 @@ def _random_forest() -> Any:
 def _boosted_trees() -> Any:
     """Small trees of a few features and coarse thresholds: quick, and no worse with a few thousand rows."""
     boosting = HistGradientBoostingClassifier(max_leaf_nodes=8, max_features=0.3, max_bins=64)
-    return make_pipeline(FunctionTransformer(to_dense, accept_sparse=True), BinaryRelevance(boosting))
+    return make_pipeline(DenseFeatures(), BinaryRelevance(boosting))
 
 
 def _network() -> Any:

@@ -76,9 +76,10 @@ def parse_plan(text: str, name: str, folder: Path, *, ready: Mapping[str, Traver
         sys.path.append(place)
     keys = Keys(values, name)
     with keys.place():
+        title = keys.take("title", str, Path(name).stem)
         read = [_read_data(one, folder) for one in keys.take_tables("datasets")]
         return Plan(
-            title=keys.take("title", str, Path(name).stem),
+            title=title,
             datasets=tuple(one for one in read if isinstance(one, StudyData)),
             left_out=tuple(one for one in read if isinstance(one, str)),
             learners=tuple(_read_learner(one) for one in keys.take_tables("learners")),
