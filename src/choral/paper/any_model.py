@@ -45,20 +45,22 @@ class FeatureScaler(TransformerMixin, BaseEstimator):
 
 
 class DenseFeatures(TransformerMixin, BaseEstimator):
-    """Features as a dense matrix, without those that are 0 in nearly all rows: no tree could split by them.
+    """Features as a dense matrix, without those of one value in nearly all rows: no tree could split by them.
 
     Parameters
     ----------
     min_rows : int
-        A feature that is not 0 in fewer rows is left out; as many as a leaf must have.
+        A feature with its usual value (0 where features are sparse, else the median) in all but fewer rows is left out;
+        as many as a leaf must have.
     """
 
     def __init__(self, min_rows: int = 20):
         self.min_rows = min_rows
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the features to keep: all, where none is in so many rows."""
-        counts = np.bincount(X.nonzero()[1], minlength=X.shape[1])
+        """Find the features to keep: those that vary most, where none does so in enough rows."""
+        unusual = X if sp.issparse(X) else X != np.median(X, axis=0)
+        counts = np.bincount(unusual.nonzero()[1], minlength=X.shape[1])
         self.kept_ = np.flatnonzero(counts >= min(self.min_rows, counts.max()))
         return self
 
