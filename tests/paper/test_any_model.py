@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.calibration import calibration_curve
+from threadpoolctl import threadpool_limits
 
 import study_zoo as zoo
 from choral import IndependentLabels, JointCalibrator, LabelDistribution, ThresholdTuner
@@ -16,6 +17,13 @@ from choral.paper.any_model import MODELS, WAYS, DenseFeatures, FeatureScaler
 from choral.paper.proper_scores import calibration_error, label_scores, labelset_scores
 from choral.stats import corrected_t_interval
 from choral.study import Plan, Split, StudyData, StudyLearner, run_study, running
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Threads that wait for each other take many times as long on a busy machine."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ class DenseFeatures(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the features to keep: those that vary most, where none does so in enough rows."""
-        unusual = X if sp.issparse(X) else X != np.median(X, axis=0)
+        unusual = X if sp.issparse(X) else np.median(X, axis=0) != X
         counts = np.bincount(unusual.nonzero()[1], minlength=X.shape[1])
         self.kept_ = np.flatnonzero(counts >= min(self.min_rows, counts.max()))
         return self
