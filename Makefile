@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test with-torch test-core test-lowest lint lint-page lint-page-here format bench paper published sweeps soft tailored networks figures clean help
+.PHONY: demo test with-torch test-core test-lowest lint lint-page lint-page-here format bench paper published sweeps soft tailored any-model networks figures clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -63,7 +63,7 @@ bench: $(VENV)/installed-cli,plot,dask ## speed, as ratios measured in one run, 
 	$(BIN)/python benchmarks/large.py && $(BIN)/python benchmarks/datasets.py && $(BIN)/python benchmarks/learners.py && $(BIN)/python benchmarks/study.py
 
 # The data sets are taken from ../shared where they are there, else from CHORAL_DATA or the user's data folder.
-paper published sweeps soft tailored networks: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))
+paper published sweeps soft tailored any-model networks: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))
 paper: $(VENV)/installed-cli,plot,report,data ## the study of the paper: nine data sets, nine learners, 20 to 40 minutes
 	$(BIN)/choral study paper --out study-paper
 
@@ -80,6 +80,9 @@ soft: $(VENV)/installed-cli,plot,report,data ## the study of the paper with scor
 tailored: ## learners made for these losses, each beside the best of all others (makes .venv-boomer)
 	$(MAKE) VENV=.venv-boomer .venv-boomer/installed-cli,plot,report,data,boomer
 	.venv-boomer/bin/choral study tailored --out study-tailored
+
+any-model: $(VENV)/installed-cli,plot,report,data ## four common models, cut at 0.5, with thresholds and decided jointly
+	$(BIN)/choral study any-model --out study-any-model
 
 networks: with-torch ## which loss to train a network with: three data sets, ten folds, half an hour; writes docs/networks.md
 	$(BIN)/python scripts/network_study.py && $(BIN)/python scripts/network_page.py

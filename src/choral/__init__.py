@@ -75,7 +75,7 @@ DISPLAYS = (  # likewise
     "PairwiseDisplay",
     "RatioDisplay",
 )
-CALIBRATION = ("JointCalibrator", "ThresholdTuner")  # likewise
+CALIBRATION = ("JointCalibratedClassifier", "JointCalibrator", "ThresholdTuner")  # likewise
 
 __all__ = [
     "AdditiveMeasure",

@@ -37,7 +37,7 @@ def takes_measure(learner: Any) -> bool:
     """Whether a learner decides for the loss it is asked for: ``predict(X, measure=...)``."""
     try:
         return "measure" in inspect.signature(learner.predict).parameters
-    except ValueError:  # a compiled function without a signature
+    except (AttributeError, ValueError):  # no predict, or a compiled function without a signature
         return False
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from choral._array_api import to_host
-from choral._typing import LabelMatrix
+from choral._typing import Features, LabelMatrix
 from choral._validation import Labels, check_count, check_matrix, refuse_entry_where, refuse_where
 from choral.rows.door import check_sparse_threshold, read_matrix
 from choral.rows.sparse import harden_sparse
@@ -102,6 +102,16 @@ def stack_proba(proba: np.ndarray | Sequence[ArrayLike], classes: Sequence[Itera
         raise ValueError(f"predict_proba must have one array for each label; got {len(tables)} arrays.")
     known = [[0, 1]] * len(tables) if classes is None else [list(some) for some in classes]
     return np.column_stack([_column_of_ones(label, table, known[label]) for label, table in enumerate(tables)])
+
+
+def probabilities_of(model: Any, X: Features, n_labels: int) -> np.ndarray:
+    """One matrix of scores by the ``predict_proba`` of a fitted classifier of any kind, also of a single label."""
+    proba, classes = model.predict_proba(X), getattr(model, "classes_", None)
+    if n_labels == 1 and len(np.shape(proba)) == 2:  # scikit-learn takes a single label for a column of classes
+        known = [0, 1] if classes is None else classes
+        if np.shape(known) == np.shape(proba)[1:]:
+            proba, classes = [proba], [known]
+    return stack_proba(proba, classes)
 
 
 def _column_of_ones(label: int, table: np.ndarray, classes: list) -> np.ndarray:

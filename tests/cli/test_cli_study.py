@@ -316,7 +316,7 @@ def test_help_names_the_ready_plans():
     )
     assert all(
         word in result.stdout
-        for word in ("quick", "paper", "published", "tailored", "--dask", "--n-jobs", "--time-limit")
+        for word in ("quick", "paper", "published", "tailored", "any-model", "--dask", "--n-jobs", "--time-limit")
     )
 
 

@@ -136,5 +136,6 @@ def test_a_predict_without_a_signature_takes_no_measure():
         predict = max
 
     assert not takes_measure(Compiled)
+    assert not takes_measure(StandardScaler())
     assert takes_measure(FOREST)
     assert not takes_measure(BinaryRelevance())

@@ -48,7 +48,7 @@ def test_it_has_no_probabilities_and_plans_know():
     assert not hasattr(Boomer(), "predict_distribution")
     for options, message in (
         ({"threshold": 0.5}, "B has no predict_proba, which scores and thresholds need"),
-        ({"each_loss": True}, "B has no predict_distribution, which each_loss needs"),
+        ({"each_loss": True}, r"B must have predict_distribution or predict\(X, measure=...\) for each_loss"),
     ):
         with pytest.raises(ValueError, match=message):
             Plan([StudyData("x", data)], [StudyLearner("B", Boomer(), **options)])

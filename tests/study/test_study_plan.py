@@ -208,6 +208,19 @@ def test_every_key_of_a_plan_is_heard(write, tmp_path):
     assert plan.n_cells() == runs * (2 * 4 + 2 + 2 * 2 + 10)
 
 
+def test_an_optional_data_set_is_left_out_where_its_file_is_not_there(write, tmp_path):
+    more = '[[datasets]]\nname = "more"\npath = "more.csv"\nlabels = -1\noptional = true\n'
+    plan = write(more + SMALL)
+    assert (len(plan.datasets), plan.left_out) == (1, ("more",))
+    (tmp_path / "more.csv").write_text("a,sky\n1,0\n2,1\n")
+    plan = write(more + SMALL)
+    assert (plan.datasets[0].name, plan.left_out) == ("more", ())
+    assert plan.datasets[0].load().Y.tolist() == [[0], [1]]
+    (tmp_path / "more.csv").unlink()
+    with pytest.raises(ValueError, match="unknown key 'label'; did you mean 'labels'"):
+        write(more.replace("labels", "label") + SMALL)
+
+
 def test_what_a_plan_does_not_say_has_defaults(write):
     plan = write(SMALL, "first try.toml")
     assert (plan.title, plan.seeds, plan.split) == ("first try", (0,), Split(folds=10))
@@ -216,7 +229,7 @@ def test_what_a_plan_does_not_say_has_defaults(write):
     assert plan.parameters("polynomial", 4).size == 55
     assert plan.datasets[0].load().Y.shape == load_digits_segments().Y.shape
     assert list(write('[families]\npolynomial = "all"' + SMALL).families) == ["polynomial"]
-    assert (plan.analyses, plan.each_loss) == ((), ())
+    assert (plan.analyses, plan.each_loss, plan.left_out) == ((), (), ())
 
 
 def test_a_learner_may_predict_anew_for_each_loss(write):
@@ -329,7 +342,7 @@ def test_the_tailored_plan_is_the_paper_s_with_more_learners():
         (SMALL + "each_loss = 1", "each_loss must be true or false; got 1."),
         (
             SMALL + '[[learners]]\nname = "C"\nlearner = "RandomKLabelsets"\neach_loss = true',
-            "plan.toml: C has no predict_distribution, which each_loss needs.",
+            "plan.toml: C must have predict_distribution or predict(X, measure=...) for each_loss; it has neither.",
         ),
         (
             'predictions = "soft"' + SMALL + "each_loss = true",
@@ -497,7 +510,7 @@ def test_a_mistake_in_a_learner_is_told_with_its_place(write, tmp_path, lines, m
 def test_a_plan_that_is_no_file(tmp_path):
     with pytest.raises(
         ValueError,
-        match="one of quick, paper, published, sweeps, soft, tailored, or a file that ends in .toml; got 'papers'",
+        match="one of quick, paper, published, sweeps, soft, tailored, any-model, or a file .* .toml; got 'papers'",
     ):
         read_paper_plan("papers")
     with pytest.raises(ValueError, match="one of quick, or a file that ends in .toml; got 'papers'"):

@@ -695,9 +695,14 @@ def test_answers_about_even_alphas_alone(tmp_path):
 
 
 def test_a_note_says_who_predicts_anew(anew, results):
-    note = "Predicted anew for each loss, by a joint distribution: LP, EPCT."
+    note = "Predicted anew for each loss: LP, EPCT."
     assert note in study_contents(anew)["notes"]
     assert results.study["notes"] == []
+
+
+def test_a_note_names_data_sets_that_are_left_out(tmp_path):
+    results = run(replace(make_plan(), left_out=["lakes", "seas"]), tmp_path)
+    assert results.study["notes"] == ["Left out, since their files are not there: lakes, seas."]
 
 
 def test_the_page_of_learners_that_predict_anew(anew, tmp_path):

@@ -17,10 +17,12 @@ from types import ModuleType
 import joblib
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import study_zoo as zoo
+from choral import BinomialMeasure, JointCalibratedClassifier, ThresholdTuner
 from choral.learners import BinaryRelevance, LabelPowerset, PredictiveClusteringForest
 from choral.paper import Boomer
 from choral.study import Plan, Results, Split, StudyData, StudyLearner, run_study, running, worker
@@ -472,6 +474,40 @@ def test_a_distribution_that_does_not_fit_costs_its_cell(tmp_path, here):
     results = run_study(plan, tmp_path)
     assert results.finished("d") == ("good",)
     assert {failure.learner: failure.reason for failure in results.failures()} == DISTRIBUTIONS
+
+
+def test_a_learner_decides_for_each_loss_in_its_own_way(tmp_path, here):
+    learners = (
+        StudyLearner("curved", zoo.Curved(), each_loss=True),
+        StudyLearner("asked", zoo.Asked(), each_loss=True),
+    )
+    results = run_study(small_plan(*learners, families={"binomial": None, "polynomial": [1, 2, np.inf]}), tmp_path)
+    assert results.failures() == ()
+    for cell in results.cells("d", "curved"):
+        np.testing.assert_array_equal(results.cell_predictions(cell), np.tile([1, 0, 0], (6, 12, 1)))
+    for cell in results.cells("d", "asked"):
+        assert results.cell_predictions(cell)[:, 0, 0].tolist() == [1, 1, 0, 1, 1, 0]
+
+
+def test_a_curve_of_another_shape_costs_its_cell(tmp_path, here):
+    results = run_study(small_plan(StudyLearner("narrow", zoo.Curved("narrow"), each_loss=True)), tmp_path)
+    reasons = {failure.reason for failure in results.failures()}
+    assert reasons == {"ValueError: predict_curve must return labels of the shape (3, 12, 3); got (2, 12, 3)."}
+
+
+def test_thresholds_are_tuned_for_each_loss(tmp_path, here):
+    X, Y = zoo.make_data(60)
+    model = JointCalibratedClassifier(zoo.Stumps(), ThresholdTuner("f1"), cv=3)
+    learner = StudyLearner("T", model, each_loss=True)
+    plan = Plan([StudyData("d", (X, Y))], [learner], split=Split(2), families={"binomial": None})
+    results = run_study(plan, tmp_path)
+    for cell in results.cells("d"):
+        test = results.test_rows(cell)
+        fitted = clone(model).set_params(random_state=cell.seed).fit(X[~test], Y[~test])
+        scores = fitted.estimator_.predict_proba(X[test])
+        for k, found in zip((1, 2, 3), results.cell_predictions(cell), strict=True):
+            tuner = ThresholdTuner(BinomialMeasure(k)).fit(fitted.scores_, Y[~test])
+            np.testing.assert_array_equal(found, tuner.predict(scores))
 
 
 def test_a_package_that_is_missing_costs_the_cells_that_need_it_and_says_how_to_get_it(tmp_path, here, monkeypatch):

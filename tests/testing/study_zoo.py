@@ -9,6 +9,7 @@ import random
 import signal
 import time
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import scipy.sparse as sp
@@ -221,6 +222,23 @@ class Joint(Stumps):
 
     def predict_distribution(self, X):
         return DISTRIBUTIONS[self.what](self.predict_proba(X))
+
+
+class Curved(Joint):
+    """Stumps that decide for each loss in a way of their own: no label, but for the first one with all losses."""
+
+    def predict_curve(self, X, family="binomial", parameters=None):
+        labels = np.zeros((len(parameters), len(X), X.shape[1] - 1), dtype=np.uint8)
+        labels[..., 0] = 1
+        return SimpleNamespace(labels=labels[1:] if self.what == "narrow" else labels)
+
+
+class Asked(Stumps):
+    """Stumps that know the loss they are asked for: all labels of a loss that forgives one, else none."""
+
+    def predict(self, X, measure=None):
+        forgives = measure.deficits(X.shape[1] - 1)[1] < 1
+        return np.full((len(X), X.shape[1] - 1), int(forgives))
 
 
 DISTRIBUTIONS = {

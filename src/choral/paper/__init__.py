@@ -7,6 +7,7 @@ import os
 from importlib.resources import files
 
 from choral import study
+from choral.paper.any_model import DecidedJointly, any_model
 from choral.paper.boomer import Boomer
 from choral.paper.claims import claims_section, published_claims_section
 from choral.paper.published import (
@@ -22,8 +23,10 @@ from choral.study.plan_files import READY
 
 __all__ = [
     "Boomer",
+    "DecidedJointly",
     "PublishedRAkEL",
     "Yardstick",
+    "any_model",
     "claims_section",
     "compare_with_best",
     "compare_with_published",
@@ -36,7 +39,7 @@ __all__ = [
     "sweeps_section",
 ]
 
-NAMES = ("paper", "published", "sweeps", "soft", "tailored")
+NAMES = ("paper", "published", "sweeps", "soft", "tailored", "any-model")
 PLANS = READY | {name: files("choral.paper") / "plans" / f"{name}.toml" for name in NAMES}
 
 
@@ -48,8 +51,8 @@ def read_plan(plan: str | os.PathLike[str]) -> study.Plan:
     plan : str or path-like
         ``"paper"`` (the nine data sets and learners of the paper), ``"published"`` (the same with the quirks of the
         published protocol), ``"sweeps"`` (settings that the paper varied), ``"soft"`` (scores instead of labels),
-        ``"tailored"`` (learners made for these losses beside those of the paper), ``"quick"``, or the path of a TOML
-        file.
+        ``"tailored"`` (learners made for these losses beside those of the paper), ``"any-model"`` (four common models,
+        each decided in three ways), ``"quick"``, or the path of a TOML file.
 
     Examples
     --------

@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from choral._last_learner import reach_learner
 from choral.decisions import bayes_curve
 from choral.decisions.base import Distribution
-from choral.learners import predict_distribution
+from choral.measures.families import get_family
 from choral.profiles import ErrorProfile
-from choral.scores import harden, stack_proba
+from choral.scores import harden, probabilities_of
 from choral.study.cells import Outcome, Task
 
 MAX_WARNINGS = 5
@@ -58,22 +59,39 @@ def _predict(task: Task, X: Any, Y: np.ndarray) -> np.ndarray:
     model.fit(X[train], Y[train])
     n_rows, n_labels = int(task.test.sum()), Y.shape[1]
     if task.parameters:
-        distribution = predict_distribution(model, X[task.test])
+        return _predict_each_loss(task.parameters, *reach_learner(model, X[task.test]), n_rows, n_labels)
+    if task.soft or task.threshold is not None:
+        scores = probabilities_of(model, X[task.test], n_labels)
+        _check_shape(scores.shape, n_rows, n_labels)
+        return scores.astype(np.float32) if task.threshold is None else harden(scores, task.threshold)
+    return _check_labels(model.predict(X[task.test]), n_rows, n_labels)
+
+
+def _predict_each_loss(
+    parameters: dict[str, np.ndarray], learner: Any, X: Any, n_rows: int, n_labels: int
+) -> np.ndarray:
+    """Labels for each parameter of each family: by the learner's own curve, its distribution, or one by one."""
+    if hasattr(learner, "predict_curve"):
+        curves = [learner.predict_curve(X, family, values).labels for family, values in parameters.items()]
+        for labels, values in zip(curves, parameters.values(), strict=True):
+            if labels.shape != (expected := (len(values), n_rows, n_labels)):
+                raise ValueError(f"predict_curve must return labels of the shape {expected}; got {labels.shape}.")
+        return np.concatenate(curves)
+    if hasattr(learner, "predict_distribution"):
+        distribution = learner.predict_distribution(X)
         if not isinstance(distribution, Distribution):
             kind = type(distribution).__name__
             raise TypeError(f"predict_distribution must return a LabelDistribution or IndependentLabels; got {kind}.")
         _check_shape((distribution.n_instances, distribution.n_labels), n_rows, n_labels)
-        given = task.parameters.items()
-        curves = [bayes_curve(distribution, family, values, method="quick") for family, values in given]
-        return np.concatenate([curve.labels for curve in curves])
-    if task.soft or task.threshold is not None:
-        proba, classes = model.predict_proba(X[task.test]), getattr(model, "classes_", None)
-        if n_labels == 1 and np.shape(proba) == (n_rows, 2):  # scikit-learn takes a single label for two classes
-            proba, classes = [proba], [[0, 1] if classes is None else classes]
-        scores = stack_proba(proba, classes)
-        _check_shape(scores.shape, n_rows, n_labels)
-        return scores.astype(np.float32) if task.threshold is None else harden(scores, task.threshold)
-    labels = model.predict(X[task.test])
+        given = parameters.items()
+        return np.concatenate(
+            [bayes_curve(distribution, family, each, method="quick").labels for family, each in given]
+        )
+    measures = [get_family(family).measure(value) for family, each in parameters.items() for value in each.tolist()]
+    return np.stack([_check_labels(learner.predict(X, measure=one), n_rows, n_labels) for one in measures])
+
+
+def _check_labels(labels: Any, n_rows: int, n_labels: int) -> np.ndarray:
     labels = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels)
     labels = labels.reshape(-1, 1) if n_labels == 1 else labels  # scikit-learn's are 1-D then
     _check_shape(labels.shape, n_rows, n_labels)

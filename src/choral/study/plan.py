@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from choral._last_learner import last_learner, takes_measure
 from choral._text import printable
 from choral._typing import Features, LabelMatrix
 from choral._validation import check_count, check_matrix, check_vector
@@ -87,7 +88,8 @@ class StudyLearner:
     is_baseline : bool
         Whether it is there for comparison only: drawn grey, and never said to win.
     each_loss : bool
-        Whether it predicts anew for each loss: what is best by its ``predict_distribution``, which it must have.
+        Whether it predicts anew for each loss: by its own ``predict_curve``, else what is best by its
+        ``predict_distribution``, else by ``predict(X, measure=...)``. One of the last two it must have.
     """
 
     name: str
@@ -142,6 +144,8 @@ class Plan:
         What else to find out when all cells have run: each is called with the `Results`, and what it returns is
         shown with the results. One that has a method ``check`` is asked by ``check(plan)``, before anything runs,
         whether it can analyse this plan.
+    left_out : sequence of str
+        Data sets that the study is without, since their files are not there; a note says so.
     text : str, optional
         The file it was read from.
     """
@@ -156,6 +160,7 @@ class Plan:
     threshold: float | None = None
     time_limit: float | None = None
     analyses: Sequence[Callable[[Results], Section]] = ()
+    left_out: Sequence[str] = ()
     text: str | None = None
 
     def __post_init__(self) -> None:
@@ -200,8 +205,9 @@ class Plan:
 
     def _check_each_loss(self) -> None:
         for learner in (learner for learner in self.learners if learner.each_loss):
-            if not has_distribution(learner.estimator):
-                raise ValueError(f"{learner.name} has no predict_distribution, which each_loss needs.")
+            if not (has_distribution(learner.estimator) or takes_measure(last_learner(learner.estimator))):
+                needed = "predict_distribution or predict(X, measure=...)"
+                raise ValueError(f"{learner.name} must have {needed} for each_loss; it has neither.")
             if self.predictions == "soft":
                 raise ValueError(
                     f"{learner.name}: each_loss makes hard labels; it does not go with predictions = 'soft'."

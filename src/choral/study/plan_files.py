@@ -76,9 +76,12 @@ def parse_plan(text: str, name: str, folder: Path, *, ready: Mapping[str, Traver
         sys.path.append(place)
     keys = Keys(values, name)
     with keys.place():
+        title = keys.take("title", str, Path(name).stem)
+        read = [_read_data(one, folder) for one in keys.take_tables("datasets")]
         return Plan(
-            title=keys.take("title", str, Path(name).stem),
-            datasets=tuple(_read_data(one, folder) for one in keys.take_tables("datasets")),
+            title=title,
+            datasets=tuple(one for one in read if isinstance(one, StudyData)),
+            left_out=tuple(one for one in read if isinstance(one, str)),
             learners=tuple(_read_learner(one) for one in keys.take_tables("learners")),
             split=_read_split(keys.take_table("split")),
             seeds=tuple(keys.take("seeds", list, [0])),
@@ -105,12 +108,15 @@ def _parse_toml(text: str, name: str, ready: Mapping[str, Traversable]) -> dict[
     return _parse_toml(ready[base].read_text(encoding="utf-8"), ready[base].name, ready) | values
 
 
-def _read_data(keys: Keys, folder: Path) -> StudyData:
+def _read_data(keys: Keys, folder: Path) -> StudyData | str:
+    """A data set; only its name if it is optional, and its file is not there."""
     with keys.place():
         name = keys.take("name", str)
         if "path" in keys and "call" in keys:
             raise ValueError("path and call exclude each other")
         if "path" in keys:
+            if keys.take("optional", bool, False) and not (folder / keys.take("path", str)).is_file():
+                return keys.finish(name, known=("labels", "folds"))
             source = _find_file(keys, folder)
         else:
             source = _find_function(keys) if "call" in keys else _find_by_name(name)

@@ -209,8 +209,10 @@ def _describe_study(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
 def _notes(plan: Plan, prepared: list[PreparedData]) -> list[str]:
     """What readers should know about the numbers."""
     notes = [note for data in prepared for note in plan.notes(data.name, data.Y.shape[1])]
+    if plan.left_out:
+        notes.append(f"Left out, since their files are not there: {', '.join(plan.left_out)}.")
     if plan.each_loss:
-        notes.append(f"Predicted anew for each loss, by a joint distribution: {', '.join(plan.each_loss)}.")
+        notes.append(f"Predicted anew for each loss: {', '.join(plan.each_loss)}.")
     return notes
 
 

@@ -56,7 +56,8 @@ def run_plan(
     PLAN is quick (embedded data, under two minutes; the default), paper (the nine data sets and learners of the paper),
     published (the same with the quirks of the published protocol, compared with its figures), sweeps (settings that the
     paper varied), soft (paper with scores instead of labels), tailored (learners made for these losses, each beside the
-    best of all others; needs choral[boomer]) or a TOML file.
+    best of all others; needs choral[boomer]), any-model (four common models, each cut at 0.5, with thresholds and
+    decided jointly) or a TOML file.
     """
     from choral.cli.study.printing import print_study
     from choral.study import run_study
