@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 import study_zoo as zoo
 from choral import IndependentLabels, JointCalibrator, LabelDistribution, ThresholdTuner
 from choral.paper import DecidedJointly, any_model, read_plan
-from choral.paper.any_model import MODELS, WAYS, DenseFeatures, FeatureScaler
+from choral.paper.any_model import MODELS, WAYS, FeatureScaler
 from choral.paper.proper_scores import calibration_error, label_scores, labelset_scores
 from choral.stats import corrected_t_interval
 from choral.study import Plan, Split, StudyData, StudyLearner, run_study, running
@@ -71,15 +71,6 @@ def test_features_are_scaled_by_their_kind():
     X = np.array([[0.0, 4.0], [2.0, 0.0], [4.0, 2.0]])
     assert np.abs(FeatureScaler().fit_transform(X).mean(axis=0)).max() < 1e-12
     np.testing.assert_array_equal(FeatureScaler().fit_transform(sp.csr_array(X)).toarray(), X / 4)
-
-
-def test_features_for_trees_are_dense_and_not_rare():
-    X = np.zeros((50, 3))
-    X[:20, 0], X[:19, 1], X[:, 2] = 1, 2, 3
-    np.testing.assert_array_equal(DenseFeatures().fit_transform(sp.csr_array(X)), X[:, [0, 2]])
-    np.testing.assert_array_equal(DenseFeatures().fit_transform(X), X[:, [0]])  # the last is always 3
-    np.testing.assert_array_equal(DenseFeatures(30).fit_transform(X), X[:, [0]])  # none varies in so many rows
-    np.testing.assert_array_equal(DenseFeatures().fit_transform(X[:10]), X[:10])
 
 
 @pytest.mark.parametrize(

@@ -238,6 +238,18 @@ def test_a_learner_may_predict_anew_for_each_loss(write):
     assert plan.each_loss == ("LP",)
 
 
+@pytest.mark.parametrize("n_labels, expected", [(1, [1]), (6, [1, 2, 3, 4, 5, 6]), (12, list(range(1, 13)))])
+def test_even_ks_are_all_where_labels_are_few(write, n_labels, expected):
+    plan = write('[families]\nbinomial = "even"' + SMALL)
+    assert plan.parameters("binomial", n_labels).tolist() == expected
+
+
+def test_even_ks_are_evenly_spaced(write):
+    ks = write('[families]\nbinomial = "even"' + SMALL).parameters("binomial", 174)
+    assert (ks.size, ks[0], ks[-1]) == (12, 1, 174)
+    assert np.ptp(np.diff(ks)) <= 1
+
+
 @pytest.mark.parametrize("n_labels", [1, 6, 500])
 def test_even_alphas_are_evenly_spaced_in_their_logarithms(write, n_labels):
     plan = write('[families]\npolynomial = "even"' + SMALL)
@@ -316,10 +328,6 @@ def test_the_tailored_plan_is_the_paper_s_with_more_learners():
         (
             '[families]\npolynomial = "odd"' + SMALL,
             'plan.toml, [families]: polynomial: must be "all", "even" or a list of numbers; got \'odd\'.',
-        ),
-        (
-            '[families]\nbinomial = "even"' + SMALL,
-            'plan.toml: the parameters of binomial cannot be "even": every k is "all", the default.',
         ),
         ("[families]\nbinomial = []" + SMALL, "plan.toml: the parameters of binomial must be a non-empty 1-D sequence"),
         ("[families]\npolynomial = [2, 1]" + SMALL, "plan.toml: the parameters of polynomial must increase, from 1 or"),

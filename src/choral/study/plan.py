@@ -132,8 +132,8 @@ class Plan:
         A learner with randomness runs once with each, others once; losses are averaged.
     families : mapping from name to parameters
         Which losses: ``"binomial"`` and ``"polynomial"``, with values of k or alpha; None is the default grid of
-        `choral.loss_curve`. Values of k beyond the number of labels of a data set are left out there. For
-        ``"polynomial"`` also ``"even"``: twelve alphas, evenly in their logarithms from 1 to 3 K for K labels.
+        `choral.loss_curve`. Values of k beyond the number of labels of a data set are left out there. ``"even"`` is
+        for K labels at most twelve k evenly from 1 to K, or twelve alphas evenly in their logarithms from 1 to 3 K.
     predictions : {"hard", "soft"}
         Labels of ``predict`` (of ``predict_proba`` where there is a threshold), or scores of ``predict_proba``.
     threshold : float, optional
@@ -236,7 +236,8 @@ class Plan:
         """The values of k or alpha for a data set with so many labels."""
         values = self.families[family]
         if isinstance(values, str):
-            return get_family(family).parameters(even_alphas(n_labels), n_labels)
+            even = even_ks if family == "binomial" else even_alphas
+            return get_family(family).parameters(even(n_labels), n_labels)
         if values is not None and family == "binomial":
             values = [k for k in values if k <= n_labels] or [n_labels]
         return get_family(family).parameters(values, n_labels)
@@ -263,6 +264,19 @@ class Plan:
     def seeds_of(self, learner: StudyLearner) -> Sequence[int]:
         """All seeds for a learner with randomness, the first for any other."""
         return self.seeds if learner.seed_parameters else self.seeds[:1]
+
+
+def even_ks(n_labels: int) -> np.ndarray:
+    """The k of ``"even"``.
+
+    Examples
+    --------
+    >>> even_ks(4)
+    array([1, 2, 3, 4])
+    >>> even_ks(45)
+    array([ 1,  5,  9, 13, 17, 21, 25, 29, 33, 37, 41, 45])
+    """
+    return np.unique(np.linspace(1, n_labels, N_EVEN).round().astype(int))
 
 
 def even_alphas(n_labels: int) -> np.ndarray:
@@ -298,10 +312,7 @@ def check_distinct(what: str, names: Sequence[Any]) -> None:
 
 def _check_parameters(family: str, parameters: Parameters) -> None:
     get_family(family)
-    if isinstance(parameters, str) and parameters == "even":
-        if family == "binomial":
-            raise ValueError('the parameters of binomial cannot be "even": every k is "all", the default.')
-    elif parameters is not None:
+    if parameters is not None and not (isinstance(parameters, str) and parameters == "even"):
         values = check_vector(f"the parameters of {family}", parameters)
         if not (np.diff(values) > 0).all() or not values[0] >= 1:
             raise ValueError(f"the parameters of {family} must increase, from 1 or more on; got {parameters}.")

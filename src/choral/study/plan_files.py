@@ -240,8 +240,7 @@ def _read_families(keys: Keys) -> dict[str, Any]:
         keys.finish(None, known=FAMILIES)
         for name, parameters in found.items():
             if isinstance(parameters, str) and parameters not in ("all", "even"):
-                texts = '"all"' if name == "binomial" else '"all", "even"'
-                raise ValueError(f"{name}: must be {texts} or a list of numbers; got {parameters!r}")
+                raise ValueError(f'{name}: must be "all", "even" or a list of numbers; got {parameters!r}')
         chosen = {name: None if parameters == "all" else parameters for name, parameters in found.items()}
         return chosen or dict.fromkeys(FAMILIES)
 
