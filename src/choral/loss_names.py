@@ -108,6 +108,11 @@ def name_of_loss(loss: object) -> str:
             return repr(loss)
 
 
+def has_name(loss: object) -> bool:
+    """Whether `loss_by_name` reads the short name of a loss back."""
+    return FORMS.fullmatch(name_of_loss(loss)) is not None
+
+
 def _digits(number: float) -> str:
     """A number without an exponent, which `loss_by_name` reads back to the last bit."""
     return np.format_float_positional(number, trim="-")

@@ -15,6 +15,7 @@ from choral.calibration.inputs import ScoredRows, check_finite, read_scored_rows
 from choral.calibration.label_calibration import LabelCalibration, fit_labels, log_odds_of
 from choral.calibration.lifts import LabelPrice, LiftEvidence, SizeLift, fit_sizes
 from choral.calibration.mixture import LabelMixture, fit_mixture
+from choral.calibration.objectives import make_objective
 from choral.calibration.rules import LeftOut, Rule, choose_rule, has_decision
 from choral.calibration.saved import read_saved
 from choral.calibration.thresholds import Loss, check_loss
@@ -22,7 +23,7 @@ from choral.decisions import BayesCurve, LabelDistribution, bayes_curve, bayes_o
 from choral.decisions.decision import bounded_decision
 from choral.learners.evidence import Evidence, MarginalEvidence, PriorEvidence
 from choral.learners.pooling import Pool, fit_pool, own_labelsets
-from choral.loss_names import name_of_loss
+from choral.loss_names import has_name, name_of_loss
 from choral.measures import SubsetMeasure
 from choral.measures.families import get_family
 from choral.overlap import AnyLoss
@@ -83,8 +84,8 @@ class JointCalibrator(BaseEstimator):
     `predict` does not take the distribution on trust. On the rows left out it compares, for the loss in question, what
     is best by the distribution with simpler rules: calibrated labels that are more probable than not, scores cut at a
     tuned threshold (`ThresholdTuner`), and scores cut at 0.5. The best one decides; `left_out_losses` tells them all.
-    A loss of all rows together, such as micro F, has no best decision for a row: there calibrated probabilities are cut
-    at a tuned threshold instead.
+    A loss of all rows together, such as micro F, or a function has no best decision for a row: there calibrated
+    probabilities are cut at a tuned threshold instead.
 
     Labels may be missing (nan in ``Y``): probabilities and the mixture are learned from known labels, and rows are
     judged by these. Frequencies of label sets count complete rows alone.
@@ -116,8 +117,7 @@ class JointCalibrator(BaseEstimator):
     are_logits_: bool
     n_labels_: int
     _left_out: LeftOut | None
-    _rules: dict[Loss, Rule]
-    _saved_rules: dict[str, Rule]
+    _rules: dict[str | Loss, Rule]  # by the short name of a loss, where it has one
 
     def __init__(
         self,
@@ -145,10 +145,10 @@ class JointCalibrator(BaseEstimator):
             True labels, 0 or 1; nan where a label is missing.
         """
         n_folds, n_components = check_count("cv", self.cv, least=2), check_count("n_components", self.n_components)
-        self._loss(None)
         rows = read_scored_rows(scores, Y)
         _check_feature_names(self, scores, reset=True)
         rows = _with_known_labels(rows)
+        make_objective(self._loss(None), rows)  # refuses a measure of more labels, rather than when it predicts
         self.n_labels_, self.are_logits_ = rows.n_labels, self._read_kind(rows.scores)
         log_odds = log_odds_of(rows.scores, are_logits=self.are_logits_)
         rng = np.random.default_rng(self.random_state)
@@ -182,7 +182,7 @@ class JointCalibrator(BaseEstimator):
             self.pool_.distribution([one[some] for one in evidence], len(some), own[some]),
             0.0 if self.are_logits_ else 0.5,
         )
-        self._rules, self._saved_rules = {}, {}
+        self._rules = {}
         return self
 
     def _read_kind(self, scores: FloatArray) -> bool:
@@ -194,14 +194,11 @@ class JointCalibrator(BaseEstimator):
         outside = (scores < 0) | (scores > 1)
         if self.scores == "auto" and (scores < 0).any():
             return True
-        refuse_where(
-            "scores must be probabilities, in [0, 1], or logits, of which some are negative (else say scores='logits')"
-            if self.scores == "auto"
-            else "scores must be probabilities, in [0, 1]",
-            "scores",
-            scores,
-            outside,
-        )
+        must = "scores must be probabilities, in [0, 1]"
+        if self.scores == "auto":
+            must += ", or logits, of which some are negative. Divide percentages by 100; if these are logits, pass "
+            must += "scores='logits'"
+        refuse_where(must, "scores", scores, outside)
         return False
 
     def _check_new(self, scores: LabelMatrix) -> FloatArray:
@@ -271,10 +268,10 @@ class JointCalibrator(BaseEstimator):
         matrix, of_family = self._check_new(scores), get_family(family)
         values = of_family.parameters(parameters, self.n_labels_)
         losses = [of_family.measure(value) for value in values.tolist()]
-        if any(loss not in self._rules for loss in losses) and self._left_out is not None:
+        if any(name_of_loss(loss) not in self._rules for loss in losses) and self._left_out is not None:
             joint = bayes_curve(self._left_out.distribution, family, values, method="quick").labels
             for loss, labels in zip(losses, joint, strict=True):
-                self._rules[loss] = choose_rule(loss, self._left_out, labels)
+                self._keep(loss, choose_rule(loss, self._left_out, labels))
         probabilities = self._calibrated(matrix)
         distribution = self._distribution(probabilities)
         best = bayes_curve(distribution, family, values, method="quick")
@@ -288,7 +285,10 @@ class JointCalibrator(BaseEstimator):
         return BayesCurve(family, values, tuple(decisions))
 
     def left_out_losses(self, measure: AnyLoss | str | None = None) -> dict[str, float]:
-        """What each rule costs on the rows given to `fit`, decided without the row in question.
+        """What each rule costs on the rows given to `fit`, or 3,000 of them.
+
+        Probabilities, lifts and thresholds were learned without the row in question. A handful of exponents, and which
+        rule is best, were not: the least of these losses is a little too good.
 
         Parameters
         ----------
@@ -322,33 +322,38 @@ class JointCalibrator(BaseEstimator):
         return SubsetMeasure() if measure is None else check_loss(measure)
 
     def _rule(self, loss: Loss) -> Rule:
-        if loss not in self._rules:
-            if self._left_out is None:
-                known = ", ".join(self._saved_rules) or "none"
-                rule = self._saved_rules.get(repr(loss))
-                if rule is None:
-                    raise ValueError(
-                        f"a calibrator that was read back knows its rules for {known} alone; got {loss!r}. "
-                        "bayes_optimal(calibrator.predict_distribution(scores), measure) decides for any loss."
-                    )
-                self._rules[loss] = rule
-            else:
-                self._rules[loss] = choose_rule(loss, self._left_out)
-        return self._rules[loss]
+        """The rule for a loss; rules for functions are not kept, since these cannot be written down."""
+        rule = self._rules.get(name_of_loss(loss) if has_name(loss) else loss)
+        if rule is not None:
+            return rule
+        if self._left_out is None:
+            raise ValueError(
+                f"a calibrator that was read back knows its rules for {', '.join(map(str, self._rules)) or 'no loss'} "
+                f"alone; got {name_of_loss(loss)}. bayes_optimal(calibrator.predict_distribution(scores), measure) "
+                "decides for any measure."
+            )
+        return self._keep(loss, choose_rule(loss, self._left_out))
+
+    def _keep(self, loss: Loss, rule: Rule) -> Rule:
+        if has_name(loss):
+            self._rules[name_of_loss(loss)] = rule
+        elif has_decision(loss):
+            self._rules[loss] = rule
+        return rule
 
     def to_dict(self) -> dict[str, Any]:
         """Arrays, numbers and text of all that was learned, with the rules for the losses asked for so far.
 
-        Rows given to `fit` are not part of it. `choral.calibration.save_rule` writes files.
+        These are losses with a short name, see `choral.loss_by_name`; other ones cannot be written down. Rows given to
+        `fit` are not part of it. `choral.calibration.save_rule` writes files.
         """
         check_is_fitted(self)
-        if self._left_out is not None:
-            self._rule(self._loss(None))
-        rules = self._saved_rules | {repr(loss): rule for loss, rule in self._rules.items()}
+        loss = self._loss(None)
+        if not has_name(loss):
+            raise ValueError(f"measure must have a short name to be written down, such as 'k=3'; got {loss!r}.")
+        self._rule(loss)
         data = {
-            "measure": self.measure
-            if self.measure is None or isinstance(self.measure, str)
-            else name_of_loss(self.measure),
+            "measure": None if self.measure is None else name_of_loss(loss),
             "are_logits": self.are_logits_,
             "slopes": self.labels_.slopes,
             "intercepts": self.labels_.intercepts,
@@ -359,18 +364,14 @@ class JointCalibrator(BaseEstimator):
             "counts": self.counts_,
             "exponents": self.pool_.exponents,
             "score": self.pool_.score,
-            "rules": {loss: rule.to_dict() for loss, rule in rules.items()},
+            "rules": {loss: rule.to_dict() for loss, rule in self._rules.items() if isinstance(loss, str)},
         }
         names = getattr(self, "feature_names_in_", None)
         return data if names is None else {**data, "labels": names.tolist()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The calibrator that `to_dict` wrote down, ready to predict for the losses that it has rules for.
-
-        Of a ``measure`` without a short name (see `choral.loss_by_name`) only its text is left: it has to be given to
-        `predict`.
-        """
+        """The calibrator that `to_dict` wrote down, ready to predict for the losses that it has rules for."""
         saved = read_saved(data)
         calibrator = cls(saved["measure"])
         calibrator.are_logits_ = saved["are_logits"]
@@ -381,7 +382,7 @@ class JointCalibrator(BaseEstimator):
         calibrator.pool_ = Pool(seen, saved["exponents"], saved["score"])
         calibrator.counts_ = saved["counts"].astype(np.intp)
         calibrator.n_labels_ = seen.shape[1]
-        calibrator._left_out, calibrator._rules, calibrator._saved_rules = None, {}, saved["rules"]
+        calibrator._left_out, calibrator._rules = None, dict(saved["rules"])
         if "labels" in saved:
             calibrator.feature_names_in_ = np.array(saved["labels"], dtype=object)
         return calibrator

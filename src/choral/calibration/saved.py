@@ -8,6 +8,7 @@ import numpy as np
 from choral._text import quoted
 from choral._validation import refuse_where
 from choral.calibration.rules import RULE_NAMES, Rule
+from choral.loss_names import loss_by_name
 
 LARGEST = 1e9  # far above all that is ever learned; products of such numbers are still finite
 N_EXPONENTS = 6
@@ -51,7 +52,9 @@ def read_saved(data: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(data["are_logits"], bool | np.bool_):
         raise ValueError(f"are_logits must be True or False; got {data['are_logits']!r}.")
     if not (data["measure"] is None or isinstance(data["measure"], str)):
-        raise ValueError("measure must be text, or None.")
+        raise ValueError("measure must be the short name of a loss, or None.")
+    if data["measure"] is not None:
+        loss_by_name(data["measure"])  # raises for another text
     saved["are_logits"], saved["measure"] = bool(data["are_logits"]), data["measure"]
     saved["score"] = float(check_numbers("score", data["score"], (), {}))
     if not isinstance(data["rules"], Mapping):
