@@ -205,7 +205,8 @@ class JointCalibratedClassifier(MetaClassifier):
     @available_if(_calibrator_has("predict_distribution"))
     def predict_distribution(self, X: Features) -> Distribution:
         """The joint distribution of the labels of each row."""
-        return self.calibrator_.predict_distribution(self._predict_scores(X))
+        scores = self._predict_scores(X)
+        return self.calibrator_.predict_distribution(scores)
 
     @available_if(_calibrator_has("predict_curve"))
     def predict_curve(self, X: Features, family: str = "binomial", parameters: ArrayLike | None = None) -> BayesCurve:
@@ -218,7 +219,8 @@ class JointCalibratedClassifier(MetaClassifier):
         parameters : array-like, optional
             Values of k or alpha; those of `choral.loss_curve` unless given.
         """
-        return self.calibrator_.predict_curve(self._predict_scores(X), family, parameters)
+        scores = self._predict_scores(X)
+        return self.calibrator_.predict_curve(scores, family, parameters)
 
     def _predict_scores(self, X: Features) -> FloatArray:
         X = self._check_features(X)
