@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -24,6 +25,7 @@ from choral.stats import Band, corrected_t_interval
 from choral.study import Finding, Plan, Results, Section, Summary, Table
 
 FAMILY = "binomial"
+N_SELECTED = 30  # features of boosted trees
 N_INNER_FOLDS = 3  # of calibration; a model is fitted once more, on all training rows
 CUT, THRESHOLDS, JOINTLY = WAYS = ("cut at 0.5", "thresholds", "jointly")
 PLACES = {"Hamming": 0.0, "a quarter": 0.25, "halfway": 0.5, "three quarters": 0.75, "subset 0/1": 1.0}
@@ -54,8 +56,9 @@ def _random_forest() -> Any:
 
 
 def _boosted_trees() -> Any:
-    """Stochastic gradient boosting: each tree sees half of the rows, and each split a few features."""
-    return BinaryRelevance(GradientBoostingClassifier(subsample=0.5, max_features="sqrt"))
+    """For each label, small trees of the features that tell most of it: quick, also with a thousand of them."""
+    boosting = GradientBoostingClassifier(n_estimators=50, max_features=0.3)
+    return BinaryRelevance(make_pipeline(SelectKBest(k=N_SELECTED), boosting))
 
 
 def _network() -> Any:
