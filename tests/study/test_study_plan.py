@@ -323,7 +323,7 @@ def test_the_tailored_plan_is_the_paper_s_with_more_learners():
         ("[families]\nbinomial = 3" + SMALL, "plan.toml, [families]: binomial must be text or a list; got 3."),
         (
             '[families]\nbinomial = "most"' + SMALL,
-            "plan.toml, [families]: binomial: must be \"all\", \"even\" or a list of numbers; got 'most'.",
+            'plan.toml, [families]: binomial: must be "all", "even" or a list of numbers; got \'most\'.',
         ),
         (
             '[families]\npolynomial = "odd"' + SMALL,
