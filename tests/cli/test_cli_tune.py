@@ -128,7 +128,7 @@ def test_logits(folder):
     found = json.loads(output("true.csv", "scores.csv", "--json"))
     assert found["comparison"]["threshold_of_cut"] == 0
     write("scores.csv", np.abs(LOGITS), ids=IDS)
-    assert_fails("or logits, of which some are negative (else say --logits); scores[", "true.csv", "scores.csv")
+    assert_fails("if these are logits, pass --logits; scores[", "true.csv", "scores.csv")
     assert json.loads(output("true.csv", "scores.csv", "--logits", "--json"))["comparison"]["threshold_of_cut"] == 0
 
 
