@@ -249,7 +249,9 @@ def _name_labels(tuned: Tuned, true: LabelTable) -> Tuned:
 def _load(path: Path, loss: NamedLoss | None) -> Tuned:
     """Read a rule back, for a loss that it knows."""
     from choral.calibration import ThresholdTuner, load_rule
+    from choral.calibration.rule_files import check_rule_suffix
 
+    check_rule_suffix("--load", path)
     rule = load_rule(path)
     if isinstance(rule, ThresholdTuner):
         if loss is not None and name_of_loss(loss) != rule.loss:
