@@ -89,7 +89,7 @@ def any_model(
     Examples
     --------
     >>> any_model("random forest", "jointly")
-    JointCalibratedClassifier(calibrator=JointCalibrator(),
+    JointCalibratedClassifier(calibrator=JointCalibrator(), cv=3,
                               estimator=RandomForestClassifier())
     """
     if model not in MODELS:
