@@ -69,7 +69,7 @@ def random_weights(rng, n_labels, n_instances):
 def decide_if_possible(distribution, loss, method):
     """None where there is no closed form, which must be said."""
     if method == "closed_form" and loss == JaccardLoss() and isinstance(distribution, LabelDistribution):
-        with pytest.raises(ValueError, match=r"subset 0/1 or IndependentLabels; got JaccardLoss\(\)"):
+        with pytest.raises(ValueError, match=r"subset 0/1, an F loss or IndependentLabels; got JaccardLoss\(\)"):
             bayes_optimal(distribution, loss, method=method)
         return None
     return bayes_optimal(distribution, loss, method=method)
