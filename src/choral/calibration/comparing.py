@@ -100,7 +100,7 @@ def compare_rules(
     left_out, loss = calibrator.left_out_rows(), calibrator._loss(measure)
     joint = bayes_optimal(left_out.distribution, loss, method="quick").labels if has_decision(loss) else None
     labels = _labels_of_rules(loss, left_out, joint, threshold)
-    chosen = calibrator.chosen_rule(measure)
+    chosen = calibrator._rule(loss, joint).name
     where = left_out.middle if threshold is None else threshold
     return _compare(loss, left_out.rows, labels, chosen, where, n_bootstrap, confidence, random_state)
 

@@ -271,7 +271,7 @@ class JointCalibrator(BaseEstimator):
         if any(name_of_loss(loss) not in self._rules for loss in losses) and self._left_out is not None:
             joint = bayes_curve(self._left_out.distribution, family, values, method="quick").labels
             for loss, labels in zip(losses, joint, strict=True):
-                self._keep(loss, choose_rule(loss, self._left_out, labels))
+                self._rule(loss, labels)
         probabilities = self._calibrated(matrix)
         distribution = self._distribution(probabilities)
         best = bayes_curve(distribution, family, values, method="quick")
@@ -321,9 +321,13 @@ class JointCalibrator(BaseEstimator):
         measure = self.measure if measure is None else measure
         return SubsetMeasure() if measure is None else check_loss(measure)
 
-    def _rule(self, loss: Loss) -> Rule:
-        """The rule for a loss; rules for functions are not kept, since these cannot be written down."""
-        rule = self._rules.get(name_of_loss(loss) if has_name(loss) else loss)
+    def _rule(self, loss: Loss, joint: np.ndarray | None = None) -> Rule:
+        """The rule for a loss; rules for functions are not kept, since these cannot be written down.
+
+        ``joint`` are the best labels of rows left out by their distribution, where they are known already.
+        """
+        key = name_of_loss(loss) if has_name(loss) else loss
+        rule = self._rules.get(key)
         if rule is not None:
             return rule
         if self._left_out is None:
@@ -332,13 +336,9 @@ class JointCalibrator(BaseEstimator):
                 f"alone; got {name_of_loss(loss)}. bayes_optimal(calibrator.predict_distribution(scores), measure) "
                 "decides for any measure."
             )
-        return self._keep(loss, choose_rule(loss, self._left_out))
-
-    def _keep(self, loss: Loss, rule: Rule) -> Rule:
-        if has_name(loss):
-            self._rules[name_of_loss(loss)] = rule
-        elif has_decision(loss):
-            self._rules[loss] = rule
+        rule = choose_rule(loss, self._left_out, joint)
+        if isinstance(key, str) or has_decision(loss):
+            self._rules[key] = rule
         return rule
 
     def to_dict(self) -> dict[str, Any]:
