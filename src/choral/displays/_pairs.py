@@ -13,6 +13,7 @@ from choral.curves import LossCurve, PairwiseCurve
 from choral.displays import _style as style
 from choral.displays.loss_curve import LossCurveDisplay
 from choral.measures.families import get_family
+from choral.profiles import Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,8 +62,8 @@ class PairTable:
     def from_predictions(
         cls,
         y_true: LabelMatrix,
-        y_pred_first: LabelMatrix | Mapping[str, LabelMatrix],
-        y_pred_second: LabelMatrix | None = None,
+        y_pred_first: Predictions | Mapping[str, Predictions],
+        y_pred_second: Predictions | None = None,
         *,
         family: str = "binomial",
         parameters: ArrayLike | None = None,
@@ -76,8 +77,8 @@ class PairTable:
         y_true : array-like or sparse matrix of shape (n_samples, n_labels)
             True labels, 0 or 1.
         y_pred_first, y_pred_second : array-like or sparse matrix of shape (n_samples, n_labels)
-            Predicted labels, or scores in [0, 1]. In place of both, ``y_pred_first`` may be a mapping from two names
-            to predictions.
+            Predicted labels, or scores in [0, 1]; or a `BayesCurve`, whose labels were decided anew for each parameter.
+            In place of both, ``y_pred_first`` may be a mapping from two names to predictions.
         family : {"binomial", "polynomial"}
         parameters : array-like, optional
             Increasing values of k or alpha; see `loss_curve`.

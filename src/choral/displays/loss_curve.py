@@ -11,7 +11,7 @@ from choral._validation import check_vector
 from choral.curves import LossCurve
 from choral.displays import _style as style
 from choral.displays._curves import SIZE, ParameterAxis, draw_curves, find_curves, label_axes, next_looks, write_names
-from choral.profiles import ErrorProfile, profiles_by_name
+from choral.profiles import Predictions, curves_by_name, loss_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,7 +102,7 @@ class LossCurveDisplay:
     def from_predictions(
         cls,
         y_true: LabelMatrix,
-        predictions: LabelMatrix | Mapping[str, LabelMatrix],
+        predictions: Predictions | Mapping[str, Predictions],
         *,
         family: str = "binomial",
         parameters: ArrayLike | None = None,
@@ -117,7 +117,8 @@ class LossCurveDisplay:
         y_true : array-like or sparse matrix of shape (n_samples, n_labels)
             True labels, 0 or 1.
         predictions : mapping from names to predictions, or the predictions of one model
-            Predictions are labels or scores in [0, 1], of the shape of ``y_true``.
+            Predictions are labels or scores in [0, 1], of the shape of ``y_true``; or a `BayesCurve`, whose labels were
+            decided anew for each parameter.
         family : {"binomial", "polynomial"}
         parameters : array-like, optional
             Increasing values of k or alpha; see `loss_curve`.
@@ -128,13 +129,11 @@ class LossCurveDisplay:
             The name of a model to draw as a dashed grey line.
         """
         if not isinstance(predictions, Mapping):
-            profile = ErrorProfile.from_predictions(y_true, predictions, sample_weight)
-            return cls([profile.curve(family, parameters, name)], baseline=baseline)
+            curve = loss_curve(y_true, predictions, family, parameters, sample_weight=sample_weight, name=name)
+            return cls([curve], baseline=baseline)
         if name is not None:
             raise ValueError(f"name is for the predictions of one model; a mapping has its names, got {name!r}.")
-        profiles = profiles_by_name(y_true, predictions, sample_weight)
-        curves = [profile.curve(family, parameters, model) for model, profile in profiles.items()]
-        return cls(curves, baseline=baseline)
+        return cls(curves_by_name(y_true, predictions, family, parameters, sample_weight), baseline=baseline)
 
     def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "LossCurveDisplay":
         """Draw the curves.

@@ -1,8 +1,9 @@
 """evaluate(): any predictions in, curves, a baseline and intervals out."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,17 @@ from choral.curves import LossCurve
 from choral.evaluation.result import BASELINE, Difference, Evaluation, first_best
 from choral.measures.families import Family, get_family
 from choral.profiles import (
+    EachLossProfile,
     ErrorProfile,
     JointErrors,
+    ModelRows,
     ObservedProfile,
+    Predictions,
     TotalsByObserved,
     make_profile,
     name_in_messages,
+    open_models,
+    profile_of_totals,
     row_losses,
     total_errors,
     warn_if_mixed,
@@ -31,7 +37,7 @@ from choral.stats import WeightedLosses, bootstrap_band, bootstrap_means
 
 MAX_GROUPS = 1 << 17  # of rows alike: more would take a bootstrap minutes, and travel as megabytes
 
-AnyProfile = ErrorProfile | ObservedProfile
+AnyProfile = ErrorProfile | ObservedProfile | EachLossProfile
 Progress = Callable[[int, int, str], None]
 
 
@@ -42,7 +48,7 @@ def ignore_progress(done: int, total: int, what: str) -> None:
 @np.errstate(under="ignore")
 def evaluate(
     y_true: LabelMatrix,
-    predictions: Mapping[str, LabelMatrix],
+    predictions: Mapping[str, Predictions],
     *,
     family: str = "binomial",
     parameters: ArrayLike | None = None,
@@ -63,10 +69,13 @@ def evaluate(
         are left out and counted (see `ObservedProfile`).
     predictions : mapping from name to the same kinds of matrix
         Predicted labels, or scores in [0, 1]. Hard and soft predictions are different yardsticks (hedging pays for
-        scores): a `MixedPredictionsWarning` says so where both come together.
+        scores): a `MixedPredictionsWarning` says so where both come together. Or a `BayesCurve`, which
+        ``predict_curve`` of learners returns: its labels were decided anew for each parameter, and each parameter is
+        judged by the labels decided for it. A mapping from families to such curves serves both families.
     family : {"binomial", "polynomial"}
     parameters : array-like, optional
-        Increasing values of k or alpha; see `loss_curve` for the default.
+        Increasing values of k or alpha; see `loss_curve` for the default. If there are labels decided for each loss,
+        the parameters that all of these were decided for.
     threshold : float, optional
         Predict 1 where a score, of any range, is at least the threshold. Hard predictions stay as they are.
     observed : matrix of booleans of shape (n_samples, n_labels), optional
@@ -101,20 +110,23 @@ def evaluate(
     threshold = None if threshold is None else check_threshold(threshold)
     n_bootstrap = check_count("n_bootstrap", n_bootstrap, least=0)
     progress = progress or ignore_progress
+    in_messages = {name_in_messages(name): y_pred for name, y_pred in predictions.items()}
     open_model = partial(open_rows, y_true, observed=observed, sample_weight=sample_weight, threshold=threshold)
-    models = {name: open_model(y_pred, pred_name=name_in_messages(name)) for name, y_pred in predictions.items()}
-    first = next(iter(models.values()))
-    grid = get_family(family).parameters(parameters, first.n_labels)
-    tell = ignore_progress if first.is_lazy else progress  # what workers do cannot be shown from here
-    summarise = partial(summarise_models, names=list(models), joint=n_bootstrap > 0, progress=tell)
-    summary = add_up(list(models.values()), summarise)
-    warn_if_mixed({name: profile for name, profile in summary.profiles.items() if name != BASELINE}, stacklevel=4)
+    grid, opened = open_models(in_messages, family, parameters, open_model)
+    models = dict(zip(predictions, opened, strict=True))
+    names = [name for name, model in models.items() for _ in model.rows]
+    all_rows = [rows for model in opened for rows in model.rows]
+    tell = ignore_progress if all_rows[0].is_lazy else progress  # what workers do cannot be shown from here
+    summary = add_up(all_rows, partial(summarise_models, names=names, joint=n_bootstrap > 0, progress=tell))
+    each_loss = {name for name, model in models.items() if model.is_each_loss}
+    profiles = summary.profiles_along(family, grid, each_loss)
+    warn_if_mixed({name: profile for name, profile in profiles.items() if name != BASELINE}, stacklevel=4)
     losses = None
     if n_bootstrap and summary.joint is not None:
-        losses = _losses_of_groups(summary.joint, first.n_labels, get_family(family), grid, n_bootstrap, progress)
-    elif n_bootstrap and not first.is_lazy:
-        losses = _losses_of_rows(list(models.values()), get_family(family), grid, n_bootstrap, progress)
-    return _make_evaluation(summary.profiles, family, grid, losses, n_bootstrap, confidence, random_state)
+        losses = _losses_of_groups(summary.joint, summary, get_family(family), grid, n_bootstrap, progress)
+    elif n_bootstrap and not all_rows[0].is_lazy:
+        losses = _losses_of_rows(opened, get_family(family), grid, n_bootstrap, progress)
+    return _make_evaluation(profiles, family, grid, losses, n_bootstrap, confidence, random_state)
 
 
 def check_predictions(predictions: Mapping[str, Any]) -> None:
@@ -145,24 +157,32 @@ class ModelSummary:
     Attributes
     ----------
     n_labels : int
-    totals : dict from name to TotalsByObserved
-        Models in the order given, then the baseline.
+    totals : dict from name to list of TotalsByObserved
+        Models in the order given, then the baseline. One for each model; of labels decided anew for each loss, one for
+        each parameter.
     joint : JointErrors or None
         Of all profiles together; None unless all are hard and their combinations few, and where nobody needs them.
     """
 
     n_labels: int
-    totals: dict[str, TotalsByObserved]
+    totals: dict[str, list[TotalsByObserved]]
     joint: JointErrors | None
 
     def __add__(self, other: "ModelSummary") -> "ModelSummary":
-        both = {name: totals + other.totals[name] for name, totals in self.totals.items()}
+        both = {name: list(map(add, totals, other.totals[name])) for name, totals in self.totals.items()}
         return ModelSummary(self.n_labels, both, _add_few(self.joint, other.joint))
 
     @cached_property
-    def profiles(self) -> dict[str, AnyProfile]:
-        """The profiles of the models and of the baseline."""
-        return {name: make_profile(totals, self.n_labels) for name, totals in self.totals.items()}
+    def profiles(self) -> dict[str, ErrorProfile | ObservedProfile]:
+        """The profiles of the models and of the baseline, where none was decided anew for each loss."""
+        return {name: make_profile(totals, self.n_labels) for name, (totals,) in self.totals.items()}
+
+    def profiles_along(self, family: str, parameters: np.ndarray, each_loss: Collection[str]) -> dict[str, AnyProfile]:
+        """Likewise, where the labels of some models were decided anew for each of these parameters."""
+        return {
+            name: profile_of_totals(totals, self.n_labels, family, parameters, is_each_loss=name in each_loss)
+            for name, totals in self.totals.items()
+        }
 
     @property
     def why_no_joint(self) -> str:
@@ -177,14 +197,17 @@ class ModelSummary:
 def summarise_models(
     models: Sequence[Rows], names: Sequence[str], *, joint: bool, progress: Progress = ignore_progress
 ) -> ModelSummary:
-    """The profiles of models and of the baseline on the same rows, and their joint errors if all are hard."""
-    totals: dict[str, TotalsByObserved] = {}
+    """The totals of models and of the baseline on the same rows, and their joint errors if all are hard.
+
+    The name of a model comes again for each parameter where its labels were decided anew for each loss.
+    """
+    totals: dict[str, list[TotalsByObserved]] = {}
     for done, (name, rows) in enumerate(zip(names, models, strict=True), start=1):
-        totals[name] = total_errors(rows)
+        totals.setdefault(name, []).append(total_errors(rows))
         progress(done, len(models), "comparing labels")
     baseline = models[0].predicting_nothing()
-    totals[BASELINE] = total_errors(baseline)
-    all_hard = all(group.is_hard for groups in totals.values() for group in groups.values())
+    totals[BASELINE] = [total_errors(baseline)]
+    all_hard = all(group.is_hard for of_model in totals.values() for groups in of_model for group in groups.values())
     errors = JointErrors.from_rows([*models, baseline]) if joint and all_hard else None
     return ModelSummary(baseline.n_labels, totals, errors)
 
@@ -210,12 +233,11 @@ def evaluate_summaries(
 
     The other parameters are those of `evaluate`, which finds the same in predictions that fit into memory.
     """
-    n_labels = summary.n_labels
-    grid = get_family(family).parameters(parameters, n_labels)
+    grid = get_family(family).parameters(parameters, summary.n_labels)
     losses = None
     if n_bootstrap and summary.joint is not None:
         tell = progress or ignore_progress
-        losses = _losses_of_groups(summary.joint, n_labels, get_family(family), grid, n_bootstrap, tell)
+        losses = _losses_of_groups(summary.joint, summary, get_family(family), grid, n_bootstrap, tell)
     return _make_evaluation(summary.profiles, family, grid, losses, n_bootstrap, confidence, random_state)
 
 
@@ -223,16 +245,22 @@ def evaluate_summaries(
 
 
 def _losses_of_groups(
-    joint: JointErrors, n_labels: int, family: Family, grid: np.ndarray, n_bootstrap: int, progress: Progress
+    joint: JointErrors, summary: ModelSummary, family: Family, grid: np.ndarray, n_bootstrap: int, progress: Progress
 ) -> Iterator[WeightedLosses]:
     """Losses of every group of rows alike under every model and parameter, some groups at a time."""
-    codes = joint.n_observed[:, np.newaxis] * (n_labels + 1) + joint.wrong
+    base = summary.n_labels + 1
+    codes = joint.n_observed[:, np.newaxis] * base + joint.wrong
     seen, wrong = np.unique(codes, return_inverse=True)
-    by_errors = _losses_by_errors(*np.divmod(seen, n_labels + 1), family, grid)
-    n_models = joint.wrong.shape[1]
-    wrong = wrong.reshape(len(joint), n_models)
-    for block in row_slices((len(joint), max(n_bootstrap, n_models * len(grid))), itemsize=1):
-        losses = [by_errors[errors] for errors in wrong[block].T]
+    by_errors = _losses_by_errors(*np.divmod(seen, base), family, grid)
+    wrong = wrong.reshape(joint.wrong.shape)
+    ends = np.cumsum([len(of_model) for of_model in summary.totals.values()])[:-1]
+    points = np.arange(len(grid))
+    for block in row_slices((len(joint), max(n_bootstrap, len(summary.totals) * len(grid))), itemsize=1):
+        # the same errors at every parameter, or those of the labels that were decided for it
+        losses = [
+            by_errors[errors[:, 0]] if errors.shape[1] == 1 else by_errors[errors, points]
+            for errors in np.split(wrong[block], ends, axis=1)
+        ]
         yield WeightedLosses(np.hstack(losses), joint.counts[block], joint.weights[block])
         progress(block.stop, len(joint), "bootstrap")
 
@@ -248,15 +276,19 @@ def _losses_by_errors(n_observed: np.ndarray, wrong: np.ndarray, family: Family,
 
 
 def _losses_of_rows(
-    models: Sequence[Rows], family: Family, grid: np.ndarray, n_bootstrap: int, progress: Progress
+    models: Sequence[ModelRows], family: Family, grid: np.ndarray, n_bootstrap: int, progress: Progress
 ) -> Iterator[WeightedLosses]:
     """Losses of every row under every model and parameter, some rows at a time."""
-    models = [*models, models[0].predicting_nothing()]
-    n_rows = models[0].n_rows
-    for block in row_slices((n_rows, max(n_bootstrap, len(models) * len(grid))), itemsize=1):
-        parts = [rows.part(block) for rows in models]
-        baseline = JointErrors.of_each_row(parts[-1])  # the weights of rows, 0 where nothing is known
-        losses = [row_losses(part, family, grid) for part in parts]
+    nothing = models[0].rows[0].predicting_nothing()
+    of_models = [*(model.rows for model in models), (nothing,)]
+    n_rows = nothing.n_rows
+    for block in row_slices((n_rows, max(n_bootstrap, len(of_models) * len(grid))), itemsize=1):
+        baseline = JointErrors.of_each_row(nothing.part(block))  # the weights of rows, 0 where nothing is known
+        losses = [
+            row_losses(rows.part(block), family, points)
+            for of_model in of_models
+            for rows, points in zip(of_model, np.split(grid, len(of_model)), strict=True)  # all points, or one each
+        ]
         yield WeightedLosses(np.hstack(losses), baseline.counts, baseline.weights)
         progress(block.stop, n_rows, "bootstrap")
 

@@ -1,15 +1,18 @@
 """What an evaluation found: curves of all models and of a baseline, and who is best where."""
 
+import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from choral._text import counted
 from choral._validation import ROUNDING
 from choral.curves import LossCurve
 from choral.measures.families import Family, get_family
-from choral.profiles import ErrorProfile, ObservedProfile
+from choral.profiles import EachLossProfile, ErrorProfile, ObservedProfile
 from choral.stats import Band, bootstrap_band
 
 BASELINE = "all irrelevant"
@@ -24,16 +27,22 @@ class Difference(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """A few columns of the curves, for people: lower is better in each of them."""
+    """A few columns of the curves, for people: lower is better in each of them.
+
+    Labels that were decided anew for each loss have no loss at other parameters: such columns are left out, and so is
+    the area unless labels were decided for the whole default grid.
+    """
 
     columns: tuple[str, ...]
     rows: dict[str, tuple[float, ...]]
-    parameters: tuple[float, ...]  # of all columns but the last, the area
+    parameters: tuple[float, ...]  # of all columns but the area, which is the last one
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """What `evaluate` found: loss curves of all models and of the baseline, and who is best where.
+
+    Printed, it is the table of its `summary`, with a star at the best model of each column.
 
     Attributes
     ----------
@@ -41,7 +50,8 @@ class Evaluation:
         ``"binomial"`` or ``"polynomial"``.
     parameters : ndarray of shape (n_points,)
     profiles : dict from name to ErrorProfile, or to ObservedProfile where labels are missing
-        Models in the order given, then the baseline.
+        Models in the order given, then the baseline. An `EachLossProfile` of either where labels were decided anew for
+        each loss.
     curves : dict from name to LossCurve
         Likewise.
     differences : dict from name to Difference, or None
@@ -55,7 +65,7 @@ class Evaluation:
 
     family: str
     parameters: np.ndarray
-    profiles: Mapping[str, ErrorProfile | ObservedProfile]
+    profiles: Mapping[str, ErrorProfile | ObservedProfile | EachLossProfile]
     curves: dict[str, LossCurve]
     differences: dict[str, Difference] | None
     confidence: float
@@ -66,6 +76,11 @@ class Evaluation:
     def models(self) -> tuple[str, ...]:
         """Names of the models, without the baseline."""
         return tuple(name for name in self.profiles if name != self.baseline)
+
+    @property
+    def each_loss(self) -> tuple[str, ...]:
+        """Names of the models whose labels were decided anew for each loss; the others have the same for all losses."""
+        return tuple(name for name, profile in self.profiles.items() if isinstance(profile, EachLossProfile))
 
     @property
     def n_labels(self) -> int:
@@ -102,14 +117,62 @@ class Evaluation:
         return Difference(self.curves[second].losses - self.curves[first].losses, *band)
 
     def summary(self) -> Summary:
-        """Hamming loss, some points between, subset 0/1 loss and area; or the parameters asked for and the area."""
+        """Hamming loss, some points between, subset 0/1 loss and area; or the parameters asked for and the area.
+
+        See `Summary` for what is left out of labels that were decided anew for each loss.
+        """
         family = get_family(self.family)
         columns = _summary_columns(family, self.parameters, self.n_labels)
+        whole = family.default_parameters(self.n_labels)
+        has_area = True
+        if self.each_loss:
+            columns = {title: value for title, value in columns.items() if self._is_decided_for([value])}
+            last = float(self.parameters[-1])
+            if last not in columns.values():  # there is no alpha = inf in the default grid
+                columns[f"{family.symbol}={last:g}"] = last
+            has_area = self._is_decided_for(whole)
         rows = {}
         for name, profile in self.profiles.items():
-            losses = profile.losses(self.family, list(columns.values()))
-            rows[name] = (*losses.tolist(), profile.curve(self.family).area)
-        return Summary((*columns, "area"), rows, tuple(columns.values()))
+            losses = profile.losses(self.family, list(columns.values())).tolist()
+            rows[name] = (*losses, profile.curve(self.family, whole).area) if has_area else tuple(losses)
+        return Summary((*columns, "area") if has_area else tuple(columns), rows, tuple(columns.values()))
+
+    def _is_decided_for(self, parameters: ArrayLike) -> bool:
+        """Whether all labels that were decided anew for each loss were decided for these parameters."""
+        decided = (profile for profile in self.profiles.values() if isinstance(profile, EachLossProfile))
+        return all(profile.is_decided_for(self.family, parameters) for profile in decided)
+
+    def __repr__(self) -> str:
+        head, *rows = self._table()
+        widths = [max(map(len, cells)) for cells in zip(head, *rows, strict=True)]
+        lines = [
+            "  ".join([cells[0].ljust(widths[0]), *map(str.rjust, cells[1:], widths[1:])]) for cells in (head, *rows)
+        ]
+        return "\n".join([self._title(), *lines, *self.notes()])
+
+    def _repr_html_(self) -> str:
+        head, *rows = ([html.escape(cell) for cell in cells] for cells in self._table())
+        body = "".join(f"<tr><th>{cells[0]}</th><td>{'</td><td>'.join(cells[1:])}</td></tr>" for cells in rows)
+        table = f"<table><thead><tr><th>{'</th><th>'.join(head)}</th></tr></thead><tbody>{body}</tbody></table>"
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes())
+        return f"<p>{self._title()}</p>{table}{notes}"
+
+    def _title(self) -> str:
+        return f"Evaluation: {self.family} losses, {counted(self.n_rows, 'row')}, {counted(self.n_labels, 'label')}"
+
+    def _table(self) -> list[list[str]]:
+        """The cells of the summary, the titles first."""
+        summary = self.summary()
+        least = np.min([summary.rows[name] for name in self.models], axis=0)
+        table = [["model", *summary.columns]]
+        for name, losses in summary.rows.items():
+            best = (np.array(losses) <= least + ROUNDING) & (name in self.models)
+            table.append([name, *(f"{'*' * star}{loss:.4f}" for loss, star in zip(losses, best.tolist(), strict=True))])
+        return table
+
+    def notes(self) -> list[str]:
+        """What a reader of the table must know, in sentences: which labels were decided anew for each loss."""
+        return [f"Decided anew for each loss: {', '.join(self.each_loss)}."] if self.each_loss else []
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON."""
@@ -126,6 +189,7 @@ class Evaluation:
             "models": {
                 name: {
                     "predictions": "hard" if self.profiles[name].is_hard else "soft",
+                    "each_loss": name in self.each_loss,
                     "losses": plain_numbers(curve.losses),
                     "summary": dict(zip(summary.columns, summary.rows[name], strict=True)),
                     "difference_to_best": self.differences and _plain_fields(self.differences[name]),

@@ -1,5 +1,6 @@
 """The small summaries that add up, and curves made of them."""
 
+from choral.profiles.each_loss import EachLossProfile, ModelRows, Predictions, open_models, profile_of_totals
 from choral.profiles.error_profile import (
     ErrorProfile,
     MixedPredictionsWarning,
@@ -7,22 +8,26 @@ from choral.profiles.error_profile import (
     name_in_messages,
     warn_if_mixed,
 )
-from choral.profiles.loss_curve import loss_curve, profile_of, profiles_by_name
+from choral.profiles.loss_curve import curves_by_name, loss_curve
 from choral.profiles.observed_profile import ObservedProfile
 from choral.profiles.row_losses import row_losses
 from choral.profiles.totals import JointErrors, TotalsByObserved, total_errors
 
 __all__ = [
+    "EachLossProfile",
     "ErrorProfile",
     "JointErrors",
     "MixedPredictionsWarning",
+    "ModelRows",
     "ObservedProfile",
+    "Predictions",
     "TotalsByObserved",
+    "curves_by_name",
     "loss_curve",
     "make_profile",
     "name_in_messages",
-    "profile_of",
-    "profiles_by_name",
+    "open_models",
+    "profile_of_totals",
     "row_losses",
     "total_errors",
     "warn_if_mixed",

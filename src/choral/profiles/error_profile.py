@@ -17,6 +17,7 @@ from choral.profiles.totals import Totals, TotalsByObserved, add_padded, sums_by
 from choral.rows import open_rows
 
 if TYPE_CHECKING:
+    from choral.profiles.each_loss import EachLossProfile
     from choral.profiles.observed_profile import ObservedProfile
 
 
@@ -88,7 +89,7 @@ def make_profile(totals: TotalsByObserved, n_labels: int) -> "ErrorProfile | Obs
     return ObservedProfile.from_totals(totals, n_labels)
 
 
-def warn_if_mixed(profiles: Mapping[str, Profile], stacklevel: int = 3) -> None:
+def warn_if_mixed(profiles: Mapping[str, "Profile | EachLossProfile"], stacklevel: int = 3) -> None:
     """Warn where hard labels and scores come together, at whoever called what called this."""
     soft = [name for name, profile in profiles.items() if not profile.is_hard]
     if soft and len(soft) < len(profiles):

@@ -1,20 +1,20 @@
 """The loss curve straight from predictions, and the profile behind it."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from numpy.typing import ArrayLike
 
 from choral._typing import LabelMatrix, RowWeights
 from choral.curves import LossCurve
-from choral.profiles.error_profile import ErrorProfile, make_profile, name_in_messages, warn_if_mixed
-from choral.profiles.observed_profile import ObservedProfile
-from choral.profiles.totals import totals_of
-from choral.rows import Rows, open_rows
+from choral.profiles.each_loss import Predictions, open_models
+from choral.profiles.error_profile import name_in_messages, warn_if_mixed
+from choral.rows import open_rows
 
 
 def loss_curve(
     y_true: LabelMatrix,
-    y_pred: LabelMatrix,
+    y_pred: Predictions,
     family: str = "binomial",
     parameters: ArrayLike | None = None,
     *,
@@ -30,11 +30,12 @@ def loss_curve(
         True labels, 0 or 1; nan where a label is missing, for the loss of the observed labels of each row: see
         `ObservedProfile`, which also counts the rows that are left out because nothing is observed.
     y_pred : likewise
-        Predicted labels, or scores in [0, 1].
+        Predicted labels, or scores in [0, 1]; or a `BayesCurve`, whose labels were decided anew for each parameter:
+        each is judged by the labels decided for it. A mapping from families to such curves serves both families.
     family : {"binomial", "polynomial"}
     parameters : array-like, optional
         Increasing values of k or alpha. Unless given: k = 1..K (for K > 200 a geometric grid of at most 200), or
-        the 55 alphas of the published study.
+        the 55 alphas of the published study; of a `BayesCurve`, its parameters.
     observed : likewise, of booleans, optional
         True where a label is known.
     sample_weight : array-like of shape (n_samples,), optional
@@ -47,22 +48,22 @@ def loss_curve(
     >>> curve.parameters, curve.losses.round(3)
     (array([1, 2, 3]), array([0.167, 0.333, 0.5  ]))
     """
-    rows = open_rows(y_true, y_pred, observed=observed, sample_weight=sample_weight)
-    return profile_of(rows).curve(family, parameters, name)
+    open_model = partial(open_rows, y_true, observed=observed, sample_weight=sample_weight)
+    values, (model,) = open_models({"y_pred": y_pred}, family, parameters, open_model)
+    return model.profile(family, values).curve(family, values, name)
 
 
-def profile_of(rows: Rows) -> ErrorProfile | ObservedProfile:
-    """The profile of rows: by observed labels only where some are missing."""
-    return make_profile(totals_of(rows), rows.n_labels)
-
-
-def profiles_by_name(
-    y_true: LabelMatrix, predictions: Mapping[str, LabelMatrix], sample_weight: RowWeights | None = None
-) -> dict[str, ErrorProfile | ObservedProfile]:
-    """The profiles of several models; warns where hard labels and scores come together."""
-    profiles = {}
-    for name, y_pred in predictions.items():
-        rows = open_rows(y_true, y_pred, sample_weight=sample_weight, pred_name=name_in_messages(name))
-        profiles[name] = profile_of(rows)
+def curves_by_name(
+    y_true: LabelMatrix,
+    predictions: Mapping[str, Predictions],
+    family: str,
+    parameters: ArrayLike | None = None,
+    sample_weight: RowWeights | None = None,
+) -> list[LossCurve]:
+    """The curves of several models on the same parameters; warns where hard labels and scores come together."""
+    in_messages = {name_in_messages(name): y_pred for name, y_pred in predictions.items()}
+    open_model = partial(open_rows, y_true, sample_weight=sample_weight)
+    values, models = open_models(in_messages, family, parameters, open_model)
+    profiles = {name: model.profile(family, values) for name, model in zip(predictions, models, strict=True)}
     warn_if_mixed(profiles, stacklevel=4)
-    return profiles
+    return [profile.curve(family, values, name) for name, profile in profiles.items()]

@@ -89,7 +89,7 @@ def evaluation_contents(
         "across": None,
         "sections": [],
         "failures": [],
-        "notes": _notes(first.confidence, 0 if first.samples is None else len(first.samples)),
+        "notes": [*first.notes(), *_notes(first.confidence, 0 if first.samples is None else len(first.samples))],
         "plan": None,
         "versions": {"choral": __version__, "numpy": version("numpy")},
     }

@@ -10,7 +10,7 @@ import numpy as np
 from choral._text import did_you_mean
 from choral.curves import LossCurve
 from choral.measures.families import get_family
-from choral.profiles import ErrorProfile
+from choral.profiles import EachLossProfile, ErrorProfile
 from choral.study.cells import Cell
 from choral.study.store import DamagedFile, Store, StoredLabels
 
@@ -159,8 +159,7 @@ class Records:
         parameters = self.parameters(dataset, family)
         if len(profiles) == 1:
             return profiles[0].losses(family, parameters)
-        own = zip(profiles[self.family_slice(dataset, family)], parameters, strict=True)
-        return np.concatenate([profile.losses(family, [parameter]) for profile, parameter in own])
+        return EachLossProfile(family, parameters, profiles[self.family_slice(dataset, family)]).losses(family)
 
     def family_slice(self, dataset: str, family: str) -> slice:
         """Where the predictions for a family are, among all those of a learner that predicts for each loss."""
