@@ -133,7 +133,8 @@ class LossCurveDisplay:
             return cls([curve], baseline=baseline)
         if name is not None:
             raise ValueError(f"name is for the predictions of one model; a mapping has its names, got {name!r}.")
-        return cls(curves_by_name(y_true, predictions, family, parameters, sample_weight), baseline=baseline)
+        curves = curves_by_name(y_true, predictions, family, parameters, sample_weight) if predictions else []
+        return cls(curves, baseline=baseline)  # which refuses none
 
     def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "LossCurveDisplay":
         """Draw the curves.

@@ -89,11 +89,11 @@ class _Part(Generic[Summary]):
 def add_up_blocks(rows: Sequence[Rows], summarise: Callable[[Sequence[Rows]], Summary]) -> Summary:
     """The sum of what ``summarise`` makes of each block of rows of several models."""
     arrays: dict[str, DaskArray] = {}
-    for some in rows:
+    for number, some in enumerate(rows):  # several may bear one name: labels of a model for several losses
         if not isinstance(some, DaskRows):
             raise TypeError("all predictions must be dask arrays, or none.")
         for key, array in some.arrays.items():
-            arrays[f"{key} of {some.options.pred_name}"] = array
+            arrays[f"{key} of {number}"] = array
     cut = _cut_alike(arrays)
     models = [(some.keys, some.options) for some in rows if isinstance(some, DaskRows)]  # not the arrays: this travels
     functions = [partial(_summarise, models, summarise, place) for place in _places(cut[0].chunks[0])]
