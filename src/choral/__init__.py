@@ -7,6 +7,7 @@ behind it are here too.
 from importlib import import_module
 from typing import Any
 
+from choral._version import __version__ as __version__
 from choral.averaged_losses import AveragedFLoss, AveragedJaccardLoss
 from choral.curves import LossCurve, PairwiseCurve
 from choral.decisions import (
@@ -51,8 +52,6 @@ from choral.profiles import ErrorProfile, MixedPredictionsWarning, ObservedProfi
 from choral.scores import harden, harden_top, scores_from_logits, stack_proba
 from choral.scoring import make_scorer
 from choral.stats import MultilabelStratifiedKFold
-
-__version__ = "0.1.0"
 
 SUBPACKAGES = (
     "calibration",

@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
+from choral._saved import SavedState
 from choral._typing import FloatArray, IntArray, LabelArray, LabelMatrix
 from choral._validation import check_count, refuse_where
 from choral.calibration.inputs import ScoredRows, check_finite, read_scored_rows
@@ -35,7 +36,7 @@ MAX_ROWS = 3000  # to learn a handful of exponents from, and to choose between r
 KINDS = ("auto", "probabilities", "logits")
 
 
-class JointCalibrator(BaseEstimator):
+class JointCalibrator(SavedState, BaseEstimator):
     r"""Learn from a model's scores how labels hang together, and predict what is best for a loss.
 
     .. math:: p(y \mid s) \propto \Big[ \prod_i p_i(y_i \mid s_i) \Big]^a

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
+from choral._saved import SavedState
 from choral._typing import FloatArray, LabelArray, LabelMatrix, RowWeights
 from choral._validation import Labels, check_vector, refuse_where
 from choral.calibration.cuts import best_by_label, best_common
@@ -23,7 +24,7 @@ from choral.scores import check_scores
 Loss = AnyLoss | Callable[..., float]
 
 
-class ThresholdTuner(BaseEstimator):
+class ThresholdTuner(SavedState, BaseEstimator):
     r"""Cut scores where a loss is least: at one threshold for all labels, or at one for each label.
 
     Predict 1 where a score is at least the threshold. Tune it on rows that the model was not fitted on (a validation

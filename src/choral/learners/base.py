@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, validate_data
 
+from choral._saved import SavedState
 from choral._typing import Features, LabelArray, LabelMatrix, RandomState
 from choral.learners.pruned_tree import PrunedTreeClassifier
 from choral.rows.blocks import check_binary
@@ -22,11 +23,12 @@ def _has_proba(learner: Any) -> bool:
     return hasattr(learner, "predict_proba")
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
+class MultiLabelClassifier(SavedState, ClassifierMixin, BaseEstimator):
     """Parent of all learners: targets are matrices of 0 and 1, of shape (n_samples, n_labels).
 
     A learner of one's own needs ``fit`` and either ``predict_proba`` or ``predict``. It calls ``_check_training`` in
-    ``fit`` and ``_check_features`` where it predicts.
+    ``fit`` and ``_check_features`` where it predicts. Saved by pickle or joblib, it says which choral wrote it; one
+    whose fitted attributes change their meaning counts up ``_state_version``, so that older files are refused.
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from choral._saved import SavedState
 from choral._typing import Features, RandomState, RowWeights
 from choral._validation import check_count
 from choral.trees import GainRatioGrower, TreeArrays, check_confidence, prune_tree, to_tree_features
@@ -15,7 +16,7 @@ from choral.trees import GainRatioGrower, TreeArrays, check_confidence, prune_tr
 ROUNDING = 1e-6  # of sums of weights
 
 
-class PrunedTreeClassifier(ClassifierMixin, BaseEstimator):
+class PrunedTreeClassifier(SavedState, ClassifierMixin, BaseEstimator):
     """A decision tree that is pruned as in C4.5.
 
     As near to C4.5 (WEKA's J48) as scikit-learn's tree allows. The same: at least two rows a leaf, the price that a
