@@ -21,7 +21,7 @@ class SavedState:
     _state_version = 1
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
+        state: Any = super().__getstate__()
         return {**state, RELEASE: __version__, STATE: self._state_version} if _is_fitted(state) else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
