@@ -25,7 +25,6 @@ from choral.profiles import (
     make_profile,
     name_in_messages,
     open_models,
-    profile_of_totals,
     row_losses,
     total_errors,
     warn_if_mixed,
@@ -179,10 +178,11 @@ class ModelSummary:
 
     def profiles_along(self, family: str, parameters: np.ndarray, each_loss: Collection[str]) -> dict[str, AnyProfile]:
         """Likewise, where the labels of some models were decided anew for each of these parameters."""
-        return {
-            name: profile_of_totals(totals, self.n_labels, family, parameters, is_each_loss=name in each_loss)
-            for name, totals in self.totals.items()
-        }
+        found: dict[str, AnyProfile] = {}
+        for name, totals in self.totals.items():
+            profiles = [make_profile(one, self.n_labels) for one in totals]
+            found[name] = EachLossProfile(family, parameters, profiles) if name in each_loss else profiles[0]
+        return found
 
     @property
     def why_no_joint(self) -> str:

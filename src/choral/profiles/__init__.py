@@ -1,11 +1,13 @@
 """The small summaries that add up, and curves made of them."""
 
-from choral.profiles.each_loss import EachLossProfile, ModelRows, Predictions, open_models, profile_of_totals
+from choral.profiles.each_loss import EachLossProfile, Predictions
 from choral.profiles.error_profile import (
     ErrorProfile,
     MixedPredictionsWarning,
+    ModelRows,
     make_profile,
     name_in_messages,
+    open_models,
     warn_if_mixed,
 )
 from choral.profiles.loss_curve import curves_by_name, loss_curve
@@ -27,7 +29,6 @@ __all__ = [
     "make_profile",
     "name_in_messages",
     "open_models",
-    "profile_of_totals",
     "row_losses",
     "total_errors",
     "warn_if_mixed",

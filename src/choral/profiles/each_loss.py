@@ -1,9 +1,9 @@
 """Labels decided anew for each loss, such as a `BayesCurve`: each loss judges the labels that were decided for it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,8 @@ from choral._typing import LabelMatrix
 from choral._validation import listed
 from choral.curves import LossCurve
 from choral.measures.families import get_family
-from choral.profiles.error_profile import ErrorProfile, make_profile
+from choral.profiles.error_profile import ErrorProfile
 from choral.profiles.observed_profile import ObservedProfile
-from choral.profiles.totals import TotalsByObserved, totals_of
-from choral.rows import Rows
 
 
 @runtime_checkable
@@ -131,66 +129,25 @@ def find_parameters(family: str, decided: np.ndarray, parameters: np.ndarray, na
     return [places[value] for value in parameters.tolist()]
 
 
-# Models, opened: those with the same labels for all losses, and those with labels for each loss
+# From predictions to the labels of each parameter
 
 
-class ModelRows(NamedTuple):
-    """The rows of a model: once, or once for each parameter, if labels were decided anew for each loss."""
+def pick_labels(
+    predictions: Mapping[str, DecidedLabels | Mapping[str, DecidedLabels]], family: str, parameters: ArrayLike | None
+) -> tuple[np.ndarray, dict[str, list[LabelMatrix]]]:
+    """The parameters on which models are compared, and the labels that each model was decided for them.
 
-    rows: tuple[Rows, ...]
-    is_each_loss: bool
-
-    def profile(self, family: str, parameters: np.ndarray) -> "ErrorProfile | ObservedProfile | EachLossProfile":
-        """The profile of the model; the parameters are those that it was opened for."""
-        totals = [totals_of(rows) for rows in self.rows]
-        return profile_of_totals(totals, self.rows[0].n_labels, family, parameters, is_each_loss=self.is_each_loss)
-
-
-def profile_of_totals(
-    totals: Sequence[TotalsByObserved], n_labels: int, family: str, parameters: np.ndarray, *, is_each_loss: bool
-) -> ErrorProfile | ObservedProfile | EachLossProfile:
-    """The profile of rows added up: once, or once for each parameter."""
-    profiles = [make_profile(one, n_labels) for one in totals]
-    return EachLossProfile(family, parameters, profiles) if is_each_loss else profiles[0]
-
-
-def open_models(
-    predictions: Mapping[str, Predictions],
-    family: str,
-    parameters: ArrayLike | None,
-    open_model: Callable[..., Rows],
-) -> tuple[np.ndarray, list[ModelRows]]:
-    """The parameters on which models are compared, and their rows.
-
-    Parameters
-    ----------
-    predictions : mapping from name to predictions
-        As messages call them; at least one.
-    family : {"binomial", "polynomial"}
-    parameters : array-like or None
-        If None, those that all labels decided for each loss were decided for; the default grid where there are none.
-    open_model : callable (y_pred, pred_name=...) -> Rows
+    If none are given, these are the parameters that all models were decided for.
     """
-    curves = {
-        name: _curve_of_family(y_pred, family, name)
-        for name, y_pred in predictions.items()
-        if isinstance(y_pred, DecidedLabels | Mapping)
-    }
-    opened = {
-        name: ModelRows((open_model(y_pred, pred_name=name),), is_each_loss=False)
-        for name, y_pred in predictions.items()
-        if name not in curves
-    }
-    sizes = [model.rows[0].n_labels for model in opened.values()]
-    sizes += [curve.decisions[0].labels.shape[1] for curve in curves.values()]
-    if parameters is None and curves:
-        parameters = _shared_parameters(curves)
-    values = get_family(family).parameters(parameters, sizes[0])
+    curves = {name: _curve_of_family(y_pred, family, name) for name, y_pred in predictions.items()}
+    n_labels = next(iter(curves.values())).decisions[0].labels.shape[1]
+    given = _shared_parameters(curves) if parameters is None else parameters
+    values = get_family(family).parameters(given, n_labels)
+    labels = {}
     for name, curve in curves.items():
         places = find_parameters(family, curve.parameters, values, name)
-        rows = tuple(open_model(curve.decisions[place].labels, pred_name=name) for place in places)
-        opened[name] = ModelRows(rows, is_each_loss=True)
-    return values, [opened[name] for name in predictions]
+        labels[name] = [curve.decisions[place].labels for place in places]
+    return values, labels
 
 
 def _curve_of_family(y_pred: Any, family: str, name: str) -> DecidedLabels:

@@ -2,8 +2,8 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +14,10 @@ from choral.curves import LossCurve
 from choral.measures import ByCount, ByRelevance, Measure, check_measure
 from choral.measures.families import get_family
 from choral.profiles.totals import Totals, TotalsByObserved, add_padded, sums_by_rank, totals_of
-from choral.rows import open_rows
+from choral.rows import Rows, open_rows
 
 if TYPE_CHECKING:
-    from choral.profiles.each_loss import EachLossProfile
+    from choral.profiles.each_loss import EachLossProfile, Predictions
     from choral.profiles.observed_profile import ObservedProfile
 
 
@@ -74,6 +74,54 @@ class Profile(ABC):
         """The loss along a family; k = 1..K or the published alphas unless given. See `loss_curve`."""
         grid = get_family(family).parameters(parameters, self.n_labels)
         return LossCurve(family, grid, self.losses(family, grid), n_labels=self.n_labels, name=name)
+
+
+class ModelRows(NamedTuple):
+    """The rows of a model: once, or once for each parameter, if labels were decided anew for each loss."""
+
+    rows: tuple[Rows, ...]
+    is_each_loss: bool = False
+
+    def profile(self, family: str, parameters: np.ndarray) -> "ErrorProfile | ObservedProfile | EachLossProfile":
+        """The profile of the model; the parameters are those that it was opened for."""
+        from choral.profiles.each_loss import EachLossProfile  # which is made of ErrorProfiles
+
+        profiles = [make_profile(totals_of(rows), rows.n_labels) for rows in self.rows]
+        return EachLossProfile(family, parameters, profiles) if self.is_each_loss else profiles[0]
+
+
+def open_models(
+    predictions: "Mapping[str, Predictions]",
+    family: str,
+    parameters: ArrayLike | None,
+    open_model: Callable[..., Rows],
+) -> tuple[np.ndarray, list[ModelRows]]:
+    """The parameters on which models are compared, and their rows.
+
+    Parameters
+    ----------
+    predictions : mapping from name to predictions
+        As messages call them; at least one.
+    family : {"binomial", "polynomial"}
+    parameters : array-like or None
+        If None, those that all labels decided for each loss were decided for; the default grid where there are none.
+    open_model : callable (y_pred, pred_name=...) -> Rows
+    """
+    from choral.profiles.each_loss import DecidedLabels, pick_labels  # as above
+
+    opened, decided = {}, {}
+    for name, y_pred in predictions.items():
+        if isinstance(y_pred, DecidedLabels | Mapping):
+            decided[name] = y_pred
+        else:
+            opened[name] = ModelRows((open_model(y_pred, pred_name=name),))
+    if decided:
+        parameters, labels = pick_labels(decided, family, parameters)
+        for name, of_each in labels.items():
+            rows = tuple(open_model(one, pred_name=name) for one in of_each)
+            opened[name] = ModelRows(rows, is_each_loss=True)
+    models = [opened[name] for name in predictions]
+    return get_family(family).parameters(parameters, models[0].rows[0].n_labels), models
 
 
 class MixedPredictionsWarning(UserWarning):

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from choral._typing import LabelMatrix, RowWeights
 from choral.curves import LossCurve
-from choral.profiles.each_loss import Predictions, open_models
-from choral.profiles.error_profile import name_in_messages, warn_if_mixed
+from choral.profiles.each_loss import Predictions
+from choral.profiles.error_profile import name_in_messages, open_models, warn_if_mixed
 from choral.rows import open_rows
 
 
