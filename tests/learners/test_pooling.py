@@ -391,7 +391,7 @@ def test_all_labels_known_is_as_if_nothing_was_said_of_it():
 def test_decisions_for_rows_with_missing_labels_are_judged_by_known_ones(exponents):
     Y, evidence = three_models(12, 5)
     known = some_known(Y, np.random.default_rng(1))
-    judged = pooling._judge(evidence, Y, np.arange(12), EXPONENTS[0], known)
+    judged = pooling.judge(evidence, Y, np.arange(12), EXPONENTS[0], known)
     ((by_k,),) = [judged.losses([exponents])]
     log_odds = (evidence[0].log_odds + evidence[1].log_odds) / 2
     for k, losses in zip(range(1, 6), by_k, strict=True):

@@ -3,6 +3,7 @@
 from choral.learners.auto_joint import AutoJoint
 from choral.learners.base import MultiLabelClassifier
 from choral.learners.binary_relevance import BinaryRelevance
+from choral.learners.boosted_joint import BoostedJoint
 from choral.learners.classifier_chain import ClassifierChain
 from choral.learners.clustering_forest import PredictiveClusteringForest
 from choral.learners.clustering_tree import PredictiveClusteringTree
@@ -20,6 +21,7 @@ from choral.learners.stacked_joint import StackedJoint
 __all__ = [
     "AutoJoint",
     "BinaryRelevance",
+    "BoostedJoint",
     "ClassifierChain",
     "ConstantLabels",
     "ExpectedLossClassifier",

@@ -1,31 +1,29 @@
-"""The learner to take without thinking: forests, boosted trees and sparse regressions, pooled."""
+"""The learner to take without thinking: a forest, boosted trees and sparse regressions, pooled."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
-import scipy.sparse as sp
-from sklearn.ensemble import HistGradientBoostingClassifier
-
 from choral._typing import CrossValidation, RandomState
-from choral.learners.binary_relevance import BinaryRelevance
+from choral.learners.boosted_joint import BoostedJoint
 from choral.learners.joint_forest import JointForest
 from choral.learners.logistic_joint import LogisticJoint
 from choral.learners.pooled import Splits
 from choral.learners.stacked_joint import BaseStack
 from choral.overlap import AnyLoss
 
-BOOSTING_ROUNDS = 100
+SHARE_FOR_MEMBERS = 0.8  # of the time budget; the rest is for exponents
 
 
 class AutoJoint(BaseStack):
-    """A joint distribution for all losses, from forests, boosted trees and sparse regressions.
+    """A joint distribution for all losses, from a forest, boosted trees and sparse regressions.
 
     Pooled as in `StackedJoint` are
 
-    * two `JointForest`, grown for labels and for label sets: they know which labels come together;
-    * sparse logistic regressions, those of `LogisticJoint`: good where features are many and sparse;
-    * gradient boosted trees of each label, where features are dense and not all of two values: they see what forests
-      miss. On words and other features of 0 and 1 the regressions are as good in a fraction of the time.
+    * sparse logistic regressions, those of `LogisticJoint`: good where features are many and sparse, and where few rows
+      are enough for no more than straight lines;
+    * boosted trees of all labels at once, those of `BoostedJoint`: the best probabilities of labels on most data;
+    * a `JointForest`: it knows which labels come together.
 
     How much each counts is learned from rows that it was not fitted on. Fitted once, it predicts what is best for any
     loss: ``predict(X, measure=...)``, ``predict_curve(X, family)``.
@@ -33,19 +31,28 @@ class AutoJoint(BaseStack):
     Parameters
     ----------
     n_estimators : int
-        Trees of each forest.
+        Trees of the forest.
     cv : int, splitter or iterable of (train, test)
         The inner cross-validation, in which each row is tested once. A number of folds is stratified by labels.
+    time_budget : float, optional
+        Seconds that fitting may take, by the clock: smaller members, or fewer of them, where time is short. More than
+        it needs is not used.
     measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
-        Fits at a time, as in joblib.
+        Fits at a time, as in joblib: with a Dask client as its backend, on the cluster.
+    verbose : bool
+        Whether to print a line for each member when it is fitted, with its score.
     random_state : int, RandomState or None
 
     Attributes
     ----------
     estimators_ : list of (name, fitted learner)
-    pool_, smoothings_ : exponents and smoothing, in their order
+    members_ : list of Member
+        How long each took to fit, and how good it is by itself.
+    left_out_ : dict
+        Names of learners that were not fitted for lack of time.
+    pool_ : exponents, those of `summary`
 
     Examples
     --------
@@ -63,37 +70,34 @@ class AutoJoint(BaseStack):
         n_estimators: int = 300,
         *,
         cv: CrossValidation = 4,
+        time_budget: float | None = None,
         measure: AnyLoss | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
         random_state: RandomState = None,
     ):
         self.n_estimators = n_estimators
         self.cv = cv
+        self.time_budget = time_budget
         self.measure = measure
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
-    def _members(self, X: Any, splits: Splits) -> Sequence[tuple[str, Any]]:
-        members = [
-            ("forest of labels", JointForest(self.n_estimators, n_jobs=self.n_jobs)),
-            ("forest of label sets", JointForest(self.n_estimators, target="labelsets", n_jobs=self.n_jobs)),
+    def _deadline(self) -> float | None:
+        if self.time_budget is None:
+            return None
+        if not self.time_budget > 0:  # written so that nan is refused
+            raise ValueError(f"time_budget must be above 0 seconds, or None for no limit; got {self.time_budget}.")
+        return time.monotonic() + SHARE_FOR_MEMBERS * self.time_budget
+
+    def _learners(self, X: Any, splits: Splits) -> Sequence[tuple[str, Any]]:
+        return [
             ("sparse regressions", LogisticJoint(cv=splits, n_jobs=self.n_jobs)),
+            ("boosted trees", BoostedJoint(cv=splits, n_jobs=self.n_jobs)),
+            ("forest", JointForest(self.n_estimators, n_jobs=self.n_jobs)),
         ]
-        return [*members, ("boosted trees", BinaryRelevance(_boosting()))] if _has_many_values(X) else members
 
-
-def _boosting() -> HistGradientBoostingClassifier:
-    """Small trees of a few features and coarse thresholds: quick, and no worse with a few thousand rows."""
-    return HistGradientBoostingClassifier(
-        max_iter=BOOSTING_ROUNDS,
-        max_leaf_nodes=8,
-        max_bins=64,
-        max_features=0.3,
-        l2_regularization=1.0,
-        early_stopping=False,
-    )
-
-
-def _has_many_values(X: Any) -> bool:
-    """Whether features are dense and not all of two values."""
-    return not sp.issparse(X) and bool(((X.min(axis=0) < X) & (X.max(axis=0) > X)).any())
+    def _tell(self, what: str) -> None:
+        if self.verbose:
+            print(what, flush=True)

@@ -2,6 +2,7 @@
 
 Candidates are all label sets seen in training, and the most probable ones of the others. A model says something of
 labels one by one (`MarginalEvidence`), of label sets (`JointEvidence`), or the same whatever the row (`PriorEvidence`).
+What a model of label sets says besides its marginals is a `JointLift`.
 """
 
 from typing import Any, Protocol
@@ -132,8 +133,8 @@ class JointEvidence:
 
     def __init__(self, labelsets: np.ndarray, weights: Any, smoothing: float):
         self.labelsets, self.weights, self.smoothing = labelsets, weights, smoothing
-        self._product = MarginalEvidence(np.asarray(weights @ labelsets.astype(float)))
-        self.log_odds = self._product.log_odds
+        self.product = MarginalEvidence(np.asarray(weights @ labelsets.astype(float)))
+        self.log_odds = self.product.log_odds
 
     def __getitem__(self, rows: Any) -> "JointEvidence":
         return JointEvidence(self.labelsets, self.weights[rows], self.smoothing)
@@ -147,8 +148,27 @@ class JointEvidence:
         places = find_labelsets(candidates.others.reshape(-1, n_labels), self.labelsets).reshape(n_rows, n_others)
         known = np.take_along_axis(weights, places.clip(0), axis=1)
         of_candidates[:, n_seen:] = np.where(places >= 0, known, 0)
-        product = self._product.scores(candidates)
+        product = self.product.scores(candidates)
         return np.logaddexp(_log((1 - self.smoothing) * of_candidates), np.log(self.smoothing) + product)
+
+
+class JointLift:
+    """How much more probable a model finds label sets than if labels were independent, with its marginals.
+
+    It is mixed with 1, the lift of independent labels, so that no label set is impossible. Apart from the marginals, a
+    pool can trust the one more than the other.
+    """
+
+    log_odds: np.ndarray | None = None
+
+    def __init__(self, labelsets: np.ndarray, weights: Any, smoothing: float):
+        self._joint = JointEvidence(labelsets, weights, smoothing)
+
+    def __getitem__(self, rows: Any) -> "JointLift":
+        return JointLift(self._joint.labelsets, self._joint.weights[rows], self._joint.smoothing)
+
+    def scores(self, candidates: Candidates) -> np.ndarray:
+        return self._joint.scores(candidates) - self._joint.product.scores(candidates)
 
 
 class PriorEvidence:

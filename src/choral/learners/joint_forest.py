@@ -89,7 +89,9 @@ class JointForest(PooledJoint):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit_views(self, X: Any, Y: np.ndarray) -> list[LabelDistribution]:
+    def fit_views(
+        self, X: Any, Y: np.ndarray, known: np.ndarray | None = None, deadline: float | None = None
+    ) -> list[LabelDistribution]:
         """Grow the trees; what those say of a row that have not seen it."""
         n_estimators = check_count("n_estimators", self.n_estimators)
         if self.target not in ("labels", "labelsets"):

@@ -16,7 +16,6 @@ from choral.decisions import IndependentLabels
 from choral.decisions.base import Distribution
 from choral.learners.base import MAX_SEED
 from choral.learners.binary_relevance import BinaryRelevance
-from choral.learners.evidence import Evidence, PriorEvidence
 from choral.learners.pooled import PooledJoint, inner_splits
 from choral.overlap import AnyLoss
 
@@ -67,6 +66,7 @@ class LogisticJoint(PooledJoint):
            [1, 0]])
     """
 
+    ties_labels = True
     strength_: float
     estimator_: Pipeline
 
@@ -85,7 +85,9 @@ class LogisticJoint(PooledJoint):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit_views(self, X: Any, Y: np.ndarray) -> list[Distribution]:
+    def fit_views(
+        self, X: Any, Y: np.ndarray, known: np.ndarray | None = None, deadline: float | None = None
+    ) -> list[Distribution]:
         """Choose the strength by the Brier score, and fit with it; what regressions say of rows they have not seen."""
         strengths = self.strengths
         if strengths is None:
@@ -113,9 +115,6 @@ class LogisticJoint(PooledJoint):
     def views(self, X: Any) -> list[Distribution]:
         """What the regressions say."""
         return [IndependentLabels(self.estimator_.predict_proba(X))]
-
-    def _evidence(self, views: Sequence[Distribution], own: np.ndarray) -> list[Evidence]:
-        return [*super()._evidence(views, own), PriorEvidence(self.labelsets_, self.counts_, own)]
 
 
 def _regressions(X: Any, strength: float, seed: int) -> Pipeline:

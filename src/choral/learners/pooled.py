@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from numbers import Number
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,7 @@ from choral._validation import check_count
 from choral.decisions import LabelDistribution
 from choral.decisions.base import Distribution
 from choral.learners.base import MAX_SEED, narrow_rows
-from choral.learners.evidence import Evidence, evidence_of
+from choral.learners.evidence import Evidence, PriorEvidence, evidence_of
 from choral.learners.joint import JointClassifier
 from choral.learners.pooling import Pool, best_score, fit_pool
 from choral.stats import MultilabelStratifiedKFold
@@ -23,6 +23,10 @@ SMOOTHINGS = (0.02, 0.05, 0.1, 0.2, 0.4)
 MAX_ROWS = 5000  # to learn a handful of numbers from
 
 Splits = list[tuple[IntArray, IntArray]]  # training and test rows
+
+
+class OutOfTime(Exception):
+    """A model was not fitted, since not even the least of it fits into the time that is left."""
 
 
 class PooledJoint(JointClassifier):
@@ -39,6 +43,7 @@ class PooledJoint(JointClassifier):
         The number of training rows with each of them.
     """
 
+    ties_labels: ClassVar[bool] = False  # whether the frequencies of label sets are a model of the pool
     random_state: RandomState
     labelsets_: np.ndarray
     counts_: np.ndarray
@@ -47,9 +52,14 @@ class PooledJoint(JointClassifier):
 
     def fit(self, X: Features, Y: LabelMatrix) -> "PooledJoint":
         """Fit the models, then smoothing and exponents on what they say of rows that they were not fitted on."""
+        deadline = self._deadline()
         X, Y = self._check_training(X, Y)
-        self._fit_pool(self.fit_views(X, Y), Y)
+        self._fit_pool(self.fit_views(X, Y, deadline=deadline), Y)
         return self
+
+    def _deadline(self) -> float | None:
+        """When models are to be fitted, by `time.monotonic`; None for as long as it takes."""
+        return None
 
     def _check_training(self, X: Features, Y: LabelMatrix) -> tuple[Any, np.ndarray]:
         X, Y = super()._check_training(X, Y)
@@ -60,25 +70,47 @@ class PooledJoint(JointClassifier):
         X = narrow_rows(super()._check_features(X))
         return X.toarray() if sp.issparse(X) and not self._is_sparse else X  # some models then take nothing else
 
-    def fit_views(self, X: Any, Y: np.ndarray) -> Sequence[Distribution]:
-        """Fit the models to checked data; what each says of the training rows, not fitted on the row in question."""
+    def fit_views(
+        self, X: Any, Y: np.ndarray, known: np.ndarray | None = None, deadline: float | None = None
+    ) -> Sequence[Distribution]:
+        """Fit the models to checked data; what each says of the training rows, not fitted on the row in question.
+
+        Parameters
+        ----------
+        X : features of shape (n_rows, n_features)
+        Y : ndarray of shape (n_rows, n_labels)
+            Complete: labels that are not known were filled in.
+        known : bool ndarray of shape (n_rows, n_labels), optional
+            The labels that are known, all unless given.
+        deadline : float, optional
+            By `time.monotonic`: no further work is begun after it.
+        """
         raise NotImplementedError
 
     def views(self, X: Any) -> Sequence[Distribution]:
         """What each model says of checked rows."""
         raise NotImplementedError
 
-    def _fit_pool(self, views: Sequence[Distribution], Y: np.ndarray) -> None:
+    def _fit_pool(self, views: Sequence[Distribution], Y: np.ndarray, known: np.ndarray | None = None) -> None:
         """Learn smoothing and exponents from what models say of training rows that they were not fitted on."""
         rng = check_random_state(self.random_state)
         rows = np.sort(rng.permutation(len(Y))[:MAX_ROWS])
         self.labelsets_, which, self.counts_ = np.unique(Y, axis=0, return_inverse=True, return_counts=True)
+        self._choose_smoothing(views, Y, rows)
+        self.pool_ = self._find_exponents(self._evidence(views, which.ravel()), Y, rows, known)
+
+    def _choose_smoothing(self, views: Sequence[Distribution], Y: np.ndarray, rows: np.ndarray) -> None:
         self.smoothings_ = [_best_smoothing(view, Y, rows) for view in views]
-        self.pool_ = fit_pool(self._evidence(views, which.ravel()), Y, rows)
+
+    def _find_exponents(
+        self, evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, known: np.ndarray | None
+    ) -> Pool:
+        return fit_pool(evidence, Y, rows, known)
 
     def _evidence(self, views: Sequence[Distribution], own: np.ndarray) -> list[Evidence]:
         """What the models say; ``own`` is which label set a training row has, -1 for a new row."""
-        return [evidence_of(view, share) for view, share in zip(views, self.smoothings_, strict=True)]
+        evidence = [evidence_of(view, share) for view, share in zip(views, self.smoothings_, strict=True)]
+        return [*evidence, PriorEvidence(self.labelsets_, self.counts_, own)] if self.ties_labels else evidence
 
     def predict_distribution(self, X: Features) -> LabelDistribution:
         """The joint distribution of the labels of each row, over label sets seen in training and probable others."""

@@ -91,17 +91,17 @@ def fit_pool(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, know
     candidates.
     """
     equal = _equal_exponents(evidence)
-    by_score, score = _judge(evidence, Y, rows, equal, known).best_exponents()
+    by_score, score = judge(evidence, Y, rows, equal, known).best_exponents()
     sharper, alone = np.array(SHARPNESSES)[:, np.newaxis], np.eye(len(equal))[(equal > 0) & (equal < 1)]
     choices = [sharper * by_score, sharper * (by_score + equal) / 2, equal[np.newaxis], *alone[:, np.newaxis]]
-    losses = [_judge(evidence, Y, rows, of_kind[0], known).losses(of_kind) for of_kind in choices]
+    losses = [judge(evidence, Y, rows, of_kind[0], known).losses(of_kind) for of_kind in choices]
     best = _first_of_the_best(np.concatenate(losses))
     return Pool(np.unique(Y, axis=0), np.concatenate(choices)[best], score)
 
 
 def best_score(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> float:
     """The score of the best exponents, as in `fit_pool`."""
-    return _judge(evidence, Y, rows, _equal_exponents(evidence)).best_exponents()[1]
+    return judge(evidence, Y, rows, _equal_exponents(evidence)).best_exponents()[1]
 
 
 def _equal_exponents(evidence: Sequence[Evidence]) -> np.ndarray:
@@ -117,7 +117,7 @@ def own_labelsets(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return seen, np.where(counts[which] == 1, which, -1)
 
 
-def _judge(
+def judge(
     evidence: Sequence[Evidence],
     Y: np.ndarray,
     rows: np.ndarray,
@@ -191,8 +191,8 @@ class _Judged:
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         return shares / shares.sum(axis=1, keepdims=True)
 
-    def best_exponents(self) -> tuple[np.ndarray, float]:
-        """Exponents with the best mean score, and that score."""
+    def best_exponents(self, pull: float | np.ndarray = PULL) -> tuple[np.ndarray, float]:
+        """Exponents with the best mean score, and that score; ``pull`` is the weight of each squared distance."""
         to_truth, among = (self.truth.look_up(mean_worth, wrong) for wrong in (self.to_truth, self.among))
 
         def negative_score(exponents: np.ndarray) -> tuple[float, np.ndarray]:
@@ -201,8 +201,8 @@ class _Judged:
             slopes = 2 * (to_truth - expected)
             score = (shares * (2 * to_truth - expected)).sum()
             by_logs = shares * (slopes - (shares * slopes).sum(axis=1, keepdims=True))
-            gradient, pull = np.einsum("nc,ncm->m", by_logs, self.features), exponents - self.picking
-            return -score + PULL * (pull @ pull), -gradient + 2 * PULL * pull
+            gradient, away = np.einsum("nc,ncm->m", by_logs, self.features), exponents - self.picking
+            return -score + (pull * away) @ away, -gradient + 2 * pull * away
 
         bounds = [(0, MAX_EXPONENT)] * len(self.picking)
         found = minimize(negative_score, self.picking, jac=True, method="L-BFGS-B", bounds=bounds)

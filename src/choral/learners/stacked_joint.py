@@ -1,7 +1,9 @@
 """Several models of labels and label sets, pooled into one joint distribution."""
 
+import time
 from abc import abstractmethod
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -10,42 +12,84 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import check_is_fitted
 
 from choral._typing import CrossValidation, IntArray, RandomState
 from choral.decisions import IndependentLabels, LabelDistribution
 from choral.decisions.base import Distribution
 from choral.learners.base import MetaClassifier, seeded_clones
+from choral.learners.evidence import Evidence, JointLift, MarginalEvidence, PriorEvidence
 from choral.learners.expected_loss import ExpectedLossClassifier
-from choral.learners.pooled import PooledJoint, Splits, inner_splits
+from choral.learners.pooled import OutOfTime, PooledJoint, Splits, inner_splits
+from choral.learners.pooling import Pool
+from choral.learners.stack_summary import Member, StackSummary
+from choral.learners.stacking import fit_stack
 from choral.overlap import AnyLoss
+
+SMOOTHING = 0.3  # of the lifts of label sets
 
 
 class BaseStack(PooledJoint):
-    """Parent of learners that pool other learners."""
+    """Parent of learners that pool other learners.
+
+    Attributes
+    ----------
+    estimators_ : list of (name, fitted learner)
+    members_ : list of Member
+        How long each took to fit, and how good it is by itself.
+    left_out_ : dict
+        Names of learners that were not fitted, and why.
+    """
 
     cv: CrossValidation
     n_jobs: int | None
     estimators_: list[tuple[str, Any]]
+    members_: list[Member]
+    left_out_: dict[str, str]
+    _is_joint: list[bool]
 
     @abstractmethod
-    def _members(self, X: Any, splits: Splits) -> Sequence[tuple[str, Any]]:
+    def _learners(self, X: Any, splits: Splits) -> Sequence[tuple[str, Any]]:
         """The learners to pool, by name."""
 
-    def fit_views(self, X: Any, Y: np.ndarray) -> list[Distribution]:
+    def fit_views(
+        self, X: Any, Y: np.ndarray, known: np.ndarray | None = None, deadline: float | None = None
+    ) -> list[Distribution]:
         """Fit all members; what they say of rows that they were not fitted on."""
         rng = check_random_state(self.random_state)
         splits = inner_splits(self.cv, X, Y, rng)
-        self.estimators_ = []
+        learners = self._learners(X, splits)
+        self.estimators_, self.members_, self.left_out_ = [], [], {}
         found: list[Distribution] = []
-        for name, learner in self._members(X, splits):
-            (member,) = seeded_clones(learner, 1, None if self.random_state is None else rng)
-            if isinstance(member, PooledJoint):
-                found += member.fit_views(*member._check_training(X, Y))
-            else:
-                member, view = _cross_validate(ExpectedLossClassifier(member), X, Y, splits, self.n_jobs)
-                found.append(view)
+        for place, (name, learner) in enumerate(learners):
+            (copy,) = seeded_clones(learner, 1, None if self.random_state is None else rng)
+            start = time.monotonic()
+            # A member may take its share of what is left; what it does not need is for those after it.
+            until = None if deadline is None else start + (deadline - start) / (len(learners) - place)
+            try:
+                member, views = self._fit_member(copy, X, Y, known, splits, until)
+            except OutOfTime as reason:
+                self.left_out_[name] = str(reason)
+                self._tell(f"{name}: left out, {reason}")
+                continue
             self.estimators_.append((name, member))
+            self.members_.append(Member.of_views(name, views, Y, known, time.monotonic() - start))
+            found += views
+            self._tell(str(self.members_[-1]))
         return found
+
+    def _fit_member(
+        self, learner: Any, X: Any, Y: np.ndarray, known: np.ndarray | None, splits: Splits, deadline: float | None
+    ) -> tuple[Any, list[Distribution]]:
+        """The fitted member, and what it says of rows that it was not fitted on."""
+        if isinstance(learner, PooledJoint):
+            X, Y = learner._check_training(X, Y)
+            return learner, list(learner.fit_views(X, Y, known, deadline))
+        member, view = _cross_validate(ExpectedLossClassifier(learner), X, Y, splits, self.n_jobs)
+        return member, [view]
+
+    def _tell(self, what: str) -> None:
+        """Show progress; a learner with ``verbose`` prints it."""
 
     def views(self, X: Any) -> list[Distribution]:
         """What the members say."""
@@ -54,6 +98,41 @@ class BaseStack(PooledJoint):
             is_pooled = isinstance(member, PooledJoint)
             found += member.views(member._check_features(X)) if is_pooled else [member.predict_distribution(X)]
         return found
+
+    def _choose_smoothing(self, views: Sequence[Distribution], Y: np.ndarray, rows: np.ndarray) -> None:
+        """One for all: exponents make up for what it lacks."""
+        self._is_joint = [isinstance(view, LabelDistribution) for view in views]
+
+    def _find_exponents(
+        self, evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, known: np.ndarray | None
+    ) -> Pool:
+        return fit_stack(evidence, Y, rows, known)
+
+    def _evidence(self, views: Sequence[Distribution], own: np.ndarray) -> list[Evidence]:
+        """Marginals of all models, then lifts of those that know label sets, then the frequencies of label sets."""
+        joint = [view for view in views if isinstance(view, LabelDistribution)]
+        return [
+            *(MarginalEvidence(view.marginals()) for view in views),
+            *(JointLift(view.labelsets, view.weights, SMOOTHING) for view in joint),
+            PriorEvidence(self.labelsets_, self.counts_, own),
+        ]
+
+    def summary(self) -> StackSummary:
+        """Members, their exponents and scores, and what was left out: a table as text or in a notebook.
+
+        The Brier score is that of labels in left-out rows, 0 at best. The exponent of labels tells how much the
+        probabilities of a member count, that of label sets how much its dependence of labels does.
+        """
+        check_is_fitted(self)
+        exponents, places = self.pool_.exponents.tolist(), iter(range(sum(each.n_views for each in self.members_)))
+        is_joint = self._is_joint
+        lifts = dict(zip(np.flatnonzero(is_joint).tolist(), exponents[len(is_joint) : -1], strict=True))
+        rows: list[Any] = []
+        for member in self.members_:
+            for place in islice(places, member.n_views):
+                rows.append((member.name, member.seconds, member.brier, exponents[place], lifts.get(place)))
+        rows.append(("frequencies of label sets", None, None, None, exponents[-1]))
+        return StackSummary(type(self).__name__, rows, self.pool_.score, self.left_out_)
 
 
 class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
@@ -116,7 +195,7 @@ class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
         """Set parameters, learners by name, and theirs as ``name__parameter``."""
         return self._set_params("estimators", **params)
 
-    def _members(self, X: Any, splits: Splits) -> Sequence[tuple[str, Any]]:
+    def _learners(self, X: Any, splits: Splits) -> Sequence[tuple[str, Any]]:
         kept = [(name, learner) for name, learner in self.estimators if not _is_dropped(learner)]
         if not kept:
             raise ValueError("estimators must hold at least one pair of a name and a learner; got none.")
