@@ -3,7 +3,8 @@ r"""Boosted trees of all labels at once, tied together by how often label sets o
 One model a label costs K models, and none of them learns from the others. Here each round grows one small tree for all
 labels, and each of its leaves corrects the log odds of every label by a Newton step:
 
-.. math:: f_i \leftarrow f_i + \eta \, \frac{\sum_{x \in \text{leaf}} y_i - p_i}{\lambda + \sum_{x \in \text{leaf}} p_i (1 - p_i)}
+.. math:: f_i \leftarrow f_i + \eta \, \frac{\sum_{x \in \text{leaf}} y_i - p_i}
+    {\lambda + \sum_{x \in \text{leaf}} p_i (1 - p_i)}
 
 Thresholds are drawn at random, as in extremely randomised trees: nothing is sorted, so a round takes milliseconds, and
 what a tree misses the next one mends. Of many labels, trees see random projections of the residuals.
@@ -33,17 +34,20 @@ PATIENCE = 60  # rounds without a better score of left-out rows
 MAX_ROWS = 10_000  # that a model learns from; each of the inner folds draws its own
 MAX_ROWS_A_TREE = 5_000
 SHARE_OF_ROWS = 0.7  # that a tree sees
-SHARE_OF_FEATURES = 0.3
+MAX_FEATURES = 400  # that go best with the labels of a model's rows; of words, most occur in a few rows
+SHARE_OF_FEATURES = 0.1  # tried at a node
+MIN_FEATURES = 16  # tried at a node, if there are so many
 MAX_OUTPUTS = 8  # of more labels, a tree sees random projections
 MIN_ROWS_A_LEAF = 3
 PENALTY = 1.0  # lambda above: as if so much variance had been seen without a residual
+SMALLEST_SPREAD = 1e-9  # of a feature or label that is not constant
 LEAST_VARIANCE = 1e-3  # residuals of a label are divided by their standard deviation, not by less than the root of this
 
 
 class BoostedJoint(PooledJoint):
     """Boosted trees of all labels at once, and how often label sets occur in training.
 
-    A model is fitted for each inner fold on the other rows, and what it says of the fold tells how many rounds are best.
+    A model is fitted for each inner fold on the other rows; what it says of the fold tells how many rounds are best.
     The fitted learner is the mean of these models, in log odds. Labels are tied together as in `LogisticJoint`.
 
     Parameters
@@ -84,7 +88,7 @@ class BoostedJoint(PooledJoint):
 
     def __init__(
         self,
-        n_rounds: int = 400,
+        n_rounds: int = 300,
         *,
         learning_rate: float = 0.1,
         max_leaf_nodes: int = 16,
@@ -221,6 +225,8 @@ def _boost(
     if X.shape[0] > MAX_ROWS:
         X, Y, known = _of_rows(rng.choice(X.shape[0], MAX_ROWS, replace=False), X, Y, known)
     weights = np.ones(Y.shape) if known is None else known.astype(float)
+    columns = _useful_columns(X, Y, weights)
+    X, X_left = _dense_columns(X, columns), _dense_columns(X_left, columns)
     base = np.log((Y * weights).sum(axis=0) + 0.5) - np.log(((1.0 - Y) * weights).sum(axis=0) + 0.5)
     log_odds, log_odds_left = np.tile(base, (len(Y), 1)), np.tile(base, (len(Y_left), 1))
     trees, scores = [], []
@@ -236,7 +242,7 @@ def _boost(
         log_odds += steps[tree.apply(X)]
         log_odds_left += steps[tree.apply(X_left)]
         trees.append((tree, steps))
-    return _as_arrays(base, trees, growing.max_leaf_nodes), scores
+    return _as_arrays(base, trees, columns, growing.max_leaf_nodes), scores
 
 
 def _grow_tree(
@@ -251,26 +257,48 @@ def _grow_tree(
     if Y.shape[1] > MAX_OUTPUTS:
         target = target @ rng.standard_normal((Y.shape[1], MAX_OUTPUTS))
     tree = ExtraTreeRegressor(
-        max_features=SHARE_OF_FEATURES,
+        max_features=min(X.shape[1], max(MIN_FEATURES, round(SHARE_OF_FEATURES * X.shape[1]))),
         max_leaf_nodes=growing.max_leaf_nodes,
         min_samples_leaf=MIN_ROWS_A_LEAF,
         random_state=int(rng.integers(MAX_SEED)),
     )
-    drawn = X[rows]
-    grown = tree.fit(drawn.tocsc() if sp.issparse(drawn) else drawn, target, check_input=False).tree_
-    visits = np.ones(len(rows)), (grown.apply(drawn), np.arange(len(rows)))
+    grown = tree.fit(X[rows], target, check_input=False).tree_
+    visits = np.ones(len(rows)), (grown.apply(X[rows]), np.arange(len(rows)))
     of_leaves = sp.csr_array(visits, shape=(grown.node_count, len(rows)))
     return grown, growing.learning_rate * (of_leaves @ residuals[rows]) / (of_leaves @ variances[rows] + PENALTY)
 
 
-def _as_arrays(base: np.ndarray, trees: list[tuple[Any, np.ndarray]], max_leaf_nodes: int) -> _Boosted:
+def _useful_columns(X: Any, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The features with the largest squared correlations with labels, summed over labels; all if they are not many."""
+    if X.shape[1] <= MAX_FEATURES:
+        return np.arange(X.shape[1])
+    shares = (weights * Y).sum(axis=0) / weights.sum(axis=0).clip(1)
+    centred = weights * (Y - shares)
+    of_labels = centred / np.sqrt((centred**2).sum(axis=0)).clip(SMALLEST_SPREAD)
+    means = np.asarray(X.mean(axis=0)).ravel().astype(float)
+    squares = np.asarray((X.multiply(X) if sp.issparse(X) else np.square(X)).mean(axis=0)).ravel().astype(float)
+    spreads = np.sqrt((squares - means**2).clip(0))
+    products = np.asarray(X.T @ of_labels) - np.outer(means, of_labels.sum(axis=0))
+    worth = ((products / spreads.clip(SMALLEST_SPREAD)[:, np.newaxis]) ** 2).sum(axis=1)
+    return np.sort(np.argsort(-np.where(spreads > SMALLEST_SPREAD, worth, -1), kind="stable")[:MAX_FEATURES])
+
+
+def _dense_columns(X: Any, columns: np.ndarray) -> np.ndarray:
+    if sp.issparse(X):
+        return np.ascontiguousarray(X[:, columns].toarray())
+    return X if len(columns) == X.shape[1] else np.ascontiguousarray(X[:, columns])
+
+
+def _as_arrays(
+    base: np.ndarray, trees: list[tuple[Any, np.ndarray]], columns: np.ndarray, max_leaf_nodes: int
+) -> _Boosted:
     shape = len(trees), 2 * max_leaf_nodes - 1
     feature, left, right = (np.zeros(shape, dtype=np.int32) for _ in range(3))
     threshold, steps = np.zeros(shape), np.zeros((*shape, len(base)), dtype=np.float32)
     left[:], right[:] = np.arange(shape[1]), np.arange(shape[1])
     for place, (tree, of_nodes) in enumerate(trees):
         inner = np.flatnonzero(tree.children_left >= 0)
-        feature[place, inner], threshold[place, inner] = tree.feature[inner], tree.threshold[inner]
+        feature[place, inner], threshold[place, inner] = columns[tree.feature[inner]], tree.threshold[inner]
         left[place, inner], right[place, inner] = tree.children_left[inner], tree.children_right[inner]
         steps[place, : tree.node_count] = of_nodes
     return _Boosted(base, feature, threshold, left, right, steps)

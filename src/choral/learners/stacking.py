@@ -3,14 +3,16 @@ r"""Exponents of a pool of several models: marginals and dependence apart.
 .. math:: p(y \mid x) \propto \prod_m \Big[ \prod_i p_{mi}(y_i \mid x) \Big]^{a_m}
     \prod_j \Big[ \frac{q_j(y \mid x)}{\prod_i q_{ji}(y_i \mid x)} \Big]^{c_j}
 
-The first factors are the marginals of all models, the second ones the lifts of those that know label sets: how much more
-probable they find a label set than if labels were independent. The frequencies of label sets in training are a lift,
-too, the same for all rows. A model may know much of labels one by one and little of how they hang together, or the
-other way round, so each has an exponent for both.
+The first factors are the marginals of all models, the second ones the lifts of those that know label sets: how much
+more probable they find a label set than if labels were independent. The frequencies of label sets in training are a
+lift, too, the same for all rows. A model may know much of labels one by one and little of how they hang together, or
+the other way round, so each has an exponent for both.
 
 Exponents of marginals are first those with the best likelihood of labels, one by one: every row has K labels to learn
 them from. Then all exponents together are those with the best score S of `choral.learners.pooling`, not far from there.
-In the end all are multiplied by the factor for which decisions for left-out rows cost least.
+In the end decisions for left-out rows are compared: with these exponents, with half the lifts, and with the marginals
+alone, all as they are or sharper. Those that cost least are taken. For where label sets hardly repeat, the true one is
+rarely among those seen, and the best score may come from lifts that spoil decisions.
 """
 
 from collections.abc import Sequence
@@ -24,6 +26,7 @@ from choral.learners.pooling import MAX_EXPONENT, SHARPNESSES, SMALLEST_LOSS, Po
 PULL_OF_MARGINALS = 10.0  # weight of the squared distance from the exponents by likelihood, beside the sum over rows
 PULL_OF_LIFTS = 1.0
 FIRST_LIFT = 0.5  # sum of the exponents of lifts to begin with
+SHARES_OF_LIFTS = (1.0, 0.5)  # that are tried, besides none
 RIDGE = 1e-3  # weight of the squared distance from equal exponents, beside the mean over rows
 
 
@@ -43,12 +46,17 @@ def fit_stack(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, kno
     is_lift = np.array([one.log_odds is None for one in evidence])
     start = np.where(is_lift, FIRST_LIFT / max(1, is_lift.sum()), 0.0)
     start[~is_lift] = _by_likelihood([one[rows] for one in evidence if one.log_odds is not None], Y[rows], known, rows)
-    judged = judge(evidence, Y, rows, start, known)
-    exponents, score = judged.best_exponents(np.where(is_lift, PULL_OF_LIFTS, PULL_OF_MARGINALS))
-    choices = np.array(SHARPNESSES)[:, np.newaxis] * exponents
-    losses = judge(evidence, Y, rows, exponents, known).losses(choices)
+    pull = np.where(is_lift, PULL_OF_LIFTS, PULL_OF_MARGINALS)
+    by_score, score = judge(evidence, Y, rows, start, known).best_exponents(pull)
+    choices = [_sharper(np.where(is_lift, share * by_score, by_score)) for share in SHARES_OF_LIFTS]
+    choices.append(_sharper(np.where(is_lift, 0.0, start)))
+    losses = np.concatenate([judge(evidence, Y, rows, of_kind[0], known).losses(of_kind) for of_kind in choices])
     relative = losses.mean(axis=2) / losses.mean(axis=(0, 2)).clip(SMALLEST_LOSS)  # all losses count alike
-    return Pool(np.unique(Y, axis=0), choices[relative.mean(axis=1).argmin()], score)
+    return Pool(np.unique(Y, axis=0), np.concatenate(choices)[relative.mean(axis=1).argmin()], score)
+
+
+def _sharper(exponents: np.ndarray) -> np.ndarray:
+    return np.array(SHARPNESSES)[:, np.newaxis] * exponents
 
 
 def _by_likelihood(
