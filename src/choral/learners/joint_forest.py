@@ -1,21 +1,41 @@
 """Forests that keep the training label sets in their leaves."""
 
-from typing import Any, Literal
+import time
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.ensemble import ExtraTreesClassifier
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.tree import ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
 from choral._typing import RandomState
 from choral._validation import check_count
 from choral.decisions import LabelDistribution
+from choral.decisions.base import Distribution
 from choral.learners.base import MAX_SEED
 from choral.learners.pooled import PooledJoint
 from choral.overlap import AnyLoss
+from choral.trees import PackedTree, narrow, to_tree_features
 
+MAX_TREE_ROWS = 10_000  # drawn for one tree: more rows cost no more time to grow it and no more memory to keep it
 MAX_CLASSES = 100  # label sets that trees are grown for, at most half as many as rows; rarer ones join the nearest
+MAX_OUTPUTS = 16  # numbers by which a split is judged; labels or classes beyond that are projected to
+N_PROJECTIONS = 8  # random directions, others for each tree
+PROJECTION_STEPS = 64  # directions are whole numbers, this many to a standard deviation: so sums of targets are exact
 MAX_DENSE_ENTRIES = 1 << 25  # 128 MiB; smaller sparse matrices become dense, on which trees grow faster
+BATCH_SIZE = 10  # trees grown in one task
+TARGETS = {"labels": ("labels",), "labelsets": ("labelsets",), "both": ("labels", "labelsets")}
+
+
+class LabelsetTree(NamedTuple):
+    """A tree and the training label sets in its leaves, leaf by leaf."""
+
+    tree: PackedTree
+    sizes: np.ndarray  # (n_leaves,) the number of different label sets in each leaf
+    labelsets: np.ndarray  # (sum of sizes,) which ones
+    counts: np.ndarray  # how often each was drawn there
 
 
 class JointForest(PooledJoint):
@@ -34,21 +54,24 @@ class JointForest(PooledJoint):
     Parameters
     ----------
     n_estimators : int
-        Trees, extremely randomised (Geurts, Ernst and Wehenkel 2006) on rows drawn with replacement.
-    target : {"labels", "labelsets"}
-        What trees are grown for: all labels at once, or the most frequent label sets as classes.
+        Trees, extremely randomised (Geurts, Ernst and Wehenkel 2006) on rows drawn with replacement, at most 10,000 for
+        each tree.
+    target : {"both", "labels", "labelsets"}
+        What trees are grown for: all labels at once, the most frequent label sets as classes, or in turn one tree for
+        labels and one for label sets. More than 16 labels or classes are projected to 8 random directions, others for
+        each tree (Joly, Geurts and Wehenkel 2014): trees become as good in less time.
     max_features : float, int or str
         Features tried at each split, as in scikit-learn.
     min_samples_leaf : int
     measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
-        Trees at a time, as in joblib.
+        Tasks at a time, as in joblib; each task grows ten trees. The result does not depend on it.
     random_state : int, RandomState or None
 
     Attributes
     ----------
-    forest_ : the fitted forest of scikit-learn
+    trees_ : list of LabelsetTree
     labelsets_ : ndarray of shape (n_labelsets, n_labels)
         The label sets seen in training.
     oob_distribution_ : LabelDistribution
@@ -66,7 +89,7 @@ class JointForest(PooledJoint):
            [1, 0]])
     """
 
-    forest_: ExtraTreesClassifier
+    trees_: list[LabelsetTree]
     labelsets_: np.ndarray
     oob_distribution_: LabelDistribution
 
@@ -74,7 +97,7 @@ class JointForest(PooledJoint):
         self,
         n_estimators: int = 300,
         *,
-        target: Literal["labels", "labelsets"] = "labels",
+        target: Literal["both", "labels", "labelsets"] = "both",
         max_features: float | int | str | None = 0.2,
         min_samples_leaf: int = 1,
         measure: AnyLoss | None = None,
@@ -91,59 +114,145 @@ class JointForest(PooledJoint):
 
     def fit_views(
         self, X: Any, Y: np.ndarray, known: np.ndarray | None = None, deadline: float | None = None
-    ) -> list[LabelDistribution]:
-        """Grow the trees; what those say of a row that have not seen it."""
+    ) -> list[Distribution]:
+        """Grow the trees; what those say of a row that have not seen it.
+
+        Parameters
+        ----------
+        X : checked features of shape (n_rows, n_features)
+        Y : ndarray of uint8, of shape (n_rows, n_labels)
+        known : ndarray of bool, of shape (n_rows, n_labels), optional
+            Which labels are known; trees take the others as they are filled in.
+        deadline : float, optional
+            When `time.monotonic` is past it, no more trees are begun; a first task is done in any case.
+        """
         n_estimators = check_count("n_estimators", self.n_estimators)
-        if self.target not in ("labels", "labelsets"):
-            raise ValueError(f"target must be 'labels' or 'labelsets'; got {self.target!r}.")
+        if self.target not in TARGETS:
+            raise ValueError(f"target must be 'both', 'labels' or 'labelsets'; got {self.target!r}.")
         self.labelsets_, which = np.unique(Y, axis=0, return_inverse=True)
         which = which.ravel()
-        target = Y if self.target == "labels" else _classes(self.labelsets_, which)
-        self.forest_ = ExtraTreesClassifier(
-            n_estimators,
-            bootstrap=True,
-            max_features=self.max_features,
-            min_samples_leaf=self.min_samples_leaf,
-            n_jobs=self.n_jobs,
-            random_state=check_random_state(self.random_state).randint(MAX_SEED),
-        )
-        self.forest_.fit(_for_trees(X), target.ravel() if Y.shape[1] == 1 else target)
-        self._keep_labelsets(self._leaves(X), which)
+        X = _for_trees(X)
+        kinds = [TARGETS[self.target][number % len(TARGETS[self.target])] for number in range(n_estimators)]
+        batches = [kinds[start : start + BATCH_SIZE] for start in range(0, n_estimators, BATCH_SIZE)]
+        seeds = check_random_state(self.random_state).randint(MAX_SEED, size=len(batches))
+        options = {"max_features": self.max_features, "min_samples_leaf": self.min_samples_leaf}
+        targets = _targets(self.labelsets_, which, kinds)
+        self.trees_ = []
+        weights = sp.csr_array((len(Y), len(self.labelsets_)))
+        at_a_time = effective_n_jobs(self.n_jobs)
+        with Parallel(n_jobs=self.n_jobs) as parallel:
+            for start in range(0, len(batches), at_a_time):
+                if start and deadline is not None and time.monotonic() > deadline:
+                    break
+                now = slice(start, start + at_a_time)
+                for trees, of_unseen in parallel(
+                    delayed(_grow)(X, which, targets, batch, options, seed)
+                    for batch, seed in zip(batches[now], seeds[now], strict=True)
+                ):
+                    self.trees_ += trees
+                    weights += of_unseen
+        self.oob_distribution_ = LabelDistribution(self.labelsets_, _rows_to_one(_fill_rows(weights, which)))
         return [self.oob_distribution_]
 
-    def _leaves(self, X: Any) -> np.ndarray:
-        """The leaf of each row in each tree, numbered through all trees; of shape (n_samples, n_estimators)."""
-        n_nodes = [tree.tree_.node_count for tree in self.forest_.estimators_]
-        return self.forest_.apply(_for_trees(X)) + np.cumsum([0, *n_nodes[:-1]])
-
-    def _keep_labelsets(self, leaves: np.ndarray, which: np.ndarray) -> None:
-        """The shares of label sets in all leaves, and what trees say of rows they have not seen."""
-        n_rows = len(leaves)
-        n_leaves = sum(tree.tree_.node_count for tree in self.forest_.estimators_)
-        drawn = np.stack([np.bincount(rows, minlength=n_rows) for rows in self.forest_.estimators_samples_], axis=1)
-        rows, trees = np.nonzero(drawn)
-        counts = sp.coo_array(
-            (drawn[rows, trees].astype(float), (leaves[rows, trees], which[rows])),
-            shape=(n_leaves, len(self.labelsets_)),
-        ).tocsr()
-        self._shares = _rows_to_one(counts)
-        rows, trees = np.nonzero(drawn == 0)
-        visits = sp.csr_array((np.ones(rows.size), (rows, leaves[rows, trees])), shape=(n_rows, n_leaves))
-        weights = (visits @ self._shares).tolil()
-        # With a few trees, some rows are never left out: all we know of them is how often label sets occur elsewhere.
-        never_left_out = np.flatnonzero((drawn > 0).all(axis=1))
-        if never_left_out.size:
-            elsewhere = np.tile(np.bincount(which).astype(float), (never_left_out.size, 1))
-            elsewhere[np.arange(never_left_out.size), which[never_left_out]] -= n_rows > 1
-            weights[never_left_out] = elsewhere
-        self.oob_distribution_ = LabelDistribution(self.labelsets_, _rows_to_one(weights.tocsr()))
-
-    def views(self, X: Any) -> list[LabelDistribution]:
+    def views(self, X: Any) -> list[Distribution]:
         """The label sets in the leaves that a row comes to; all trees have the same weight."""
-        leaves = self._leaves(X)
-        rows = np.repeat(np.arange(leaves.shape[0]), leaves.shape[1])
-        visits = sp.csr_array((np.ones(rows.size), (rows, leaves.ravel())), shape=(len(leaves), self._shares.shape[0]))
-        return [LabelDistribution(self.labelsets_, _rows_to_one(visits @ self._shares))]
+        X = _for_trees(X)
+        weights = sp.csr_array((X.shape[0], len(self.labelsets_)))
+        for start in range(0, len(self.trees_), BATCH_SIZE):
+            trees = self.trees_[start : start + BATCH_SIZE]
+            leaves = np.stack([tree.tree.apply(X) for tree in trees], axis=1)
+            weights += _leaf_shares(trees, leaves, np.ones(leaves.shape, dtype=bool), len(self.labelsets_))
+        return [LabelDistribution(self.labelsets_, _rows_to_one(weights))]
+
+
+def _grow(
+    X: Any, which: np.ndarray, targets: dict[str, np.ndarray], kinds: Sequence[str], options: dict[str, Any], seed: int
+) -> tuple[list[LabelsetTree], sp.csr_array]:
+    """Some trees, and the sum of what they say of the rows that they have not seen."""
+    rng = np.random.RandomState(seed)
+    trees, leaves, unseen = [], [], []
+    n_rows, n_labelsets = len(which), len(next(iter(targets.values())))
+    for kind in kinds:
+        drawn = np.bincount(rng.randint(n_rows, size=min(n_rows, MAX_TREE_ROWS)), minlength=n_rows)
+        rows = np.flatnonzero(drawn)
+        grower = ExtraTreeRegressor(**options, random_state=rng.randint(MAX_SEED))
+        target = np.ascontiguousarray(_project(targets[kind], rng)[which[rows]], dtype=np.float64)
+        grown = grower.fit(_rows_for_trees(X, rows), target, drawn[rows].astype(np.float64), check_input=False).tree_
+        packed = PackedTree.pack(grown)
+        found = packed.leaf_numbers()[grown.apply(X)]
+        trees.append(_keep_labelsets(packed, found[rows], which[rows], drawn[rows], n_labelsets))
+        leaves.append(found)
+        unseen.append(drawn == 0)
+    return trees, _leaf_shares(trees, np.stack(leaves, axis=1), np.stack(unseen, axis=1), n_labelsets)
+
+
+def _targets(labelsets: np.ndarray, which: np.ndarray, kinds: Sequence[str]) -> dict[str, np.ndarray]:
+    """For each kind of tree, what it is grown for as numbers of each label set: a split lessens their variance.
+
+    Of labels as 0 and 1 and of classes as 0 and 1 that is the Gini index, which trees for classes go by.
+    """
+    targets = {"labels": labelsets}
+    if "labelsets" in kinds:
+        _, classes = np.unique(_classes(labelsets, which), return_inverse=True)
+        targets["labelsets"] = np.eye(classes.max() + 1, dtype=np.uint8)[classes]
+    return {kind: targets[kind] for kind in dict.fromkeys(kinds)}
+
+
+def _project(target: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """Many numbers projected to a few, which keep the variance of all in expectation."""
+    if target.shape[1] <= MAX_OUTPUTS:
+        return target
+    directions = rng.standard_normal((target.shape[1], N_PROJECTIONS))
+    return target @ np.rint(PROJECTION_STEPS * directions)
+
+
+def _keep_labelsets(
+    tree: PackedTree, leaves: np.ndarray, which: np.ndarray, drawn: np.ndarray, n_labelsets: int
+) -> LabelsetTree:
+    """The tree with the label sets of its rows, each in its leaf as often as it was drawn."""
+    counts = sp.coo_array((drawn, (leaves, which)), shape=(tree.n_leaves, n_labelsets)).tocsr()
+    return LabelsetTree(tree, narrow(np.diff(counts.indptr)), narrow(counts.indices), narrow(counts.data))
+
+
+def _leaf_shares(
+    trees: Sequence[LabelsetTree], leaves: np.ndarray, asked: np.ndarray, n_labelsets: int
+) -> sp.csr_array:
+    """The sum over trees of the shares of label sets in the leaf of each row; only of the trees asked about it.
+
+    Parameters
+    ----------
+    trees : sequence of LabelsetTree
+    leaves, asked : ndarrays of shape (n_rows, n_trees)
+    n_labelsets : int
+    """
+    counts = np.concatenate([tree.counts for tree in trees]).astype(float)
+    which = np.concatenate([tree.labelsets for tree in trees]).astype(np.int32)
+    sizes = np.concatenate([tree.sizes for tree in trees]).astype(np.int32)
+    shares = _rows_to_one(sp.csr_array((counts, which, _starts(sizes)), shape=(len(sizes), n_labelsets)))
+    first = _starts([len(tree.sizes) for tree in trees])[:-1]
+    visited = (leaves + first)[asked]
+    visits = sp.csr_array((np.ones(visited.size), visited, _starts(asked.sum(axis=1))), shape=(len(leaves), len(sizes)))
+    return visits @ shares
+
+
+def _starts(sizes: Any) -> np.ndarray:
+    """Where each of several parts begins, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+
+
+def _fill_rows(weights: sp.csr_array, which: np.ndarray) -> sp.csr_array:
+    """Rows that every one of a few trees has seen get what is known of them: how often label sets occur elsewhere."""
+    never_left_out = np.flatnonzero(np.diff(weights.indptr) == 0)
+    if not never_left_out.size:
+        return weights
+    n_rows, n_labelsets = weights.shape
+    elsewhere = np.tile(np.bincount(which, minlength=n_labelsets).astype(float), (never_left_out.size, 1))
+    elsewhere[np.arange(never_left_out.size), which[never_left_out]] -= n_rows > 1
+    place = sp.csr_array(
+        (np.ones(never_left_out.size), (never_left_out, np.arange(never_left_out.size))),
+        shape=(n_rows, never_left_out.size),
+    )
+    return weights + place @ sp.csr_array(elsewhere)
 
 
 def _for_trees(X: Any) -> Any:
@@ -155,13 +264,21 @@ def _for_trees(X: Any) -> Any:
     return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= MAX_DENSE_ENTRIES else X
 
 
+def _rows_for_trees(X: Any, rows: np.ndarray) -> Any:
+    """The rows for one tree, dense if that is small."""
+    part = X[rows]
+    if not sp.issparse(part):
+        return part
+    return part.toarray() if part.shape[0] * part.shape[1] <= MAX_DENSE_ENTRIES else to_tree_features(part)
+
+
 def _classes(labelsets: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """The label set of each row as a class; rare label sets count as the nearest of the frequent ones."""
+    """The class of each label set; rare label sets count as the nearest of the frequent ones."""
     counts = np.bincount(which)
     frequent = np.argsort(-counts, kind="stable")[: min(MAX_CLASSES, max(1, which.size // 2))]
     ones = labelsets.astype(float)
     distances = ones.sum(axis=1)[:, np.newaxis] + ones[frequent].sum(axis=1) - 2 * ones @ ones[frequent].T
-    return frequent[distances.argmin(axis=1)][which]  # the first of the nearest: the most frequent
+    return frequent[distances.argmin(axis=1)]  # the first of the nearest: the most frequent
 
 
 def _rows_to_one(weights: Any) -> Any:
