@@ -95,7 +95,7 @@ def fit_pool(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, know
     sharper, alone = np.array(SHARPNESSES)[:, np.newaxis], np.eye(len(equal))[(equal > 0) & (equal < 1)]
     choices = [sharper * by_score, sharper * (by_score + equal) / 2, equal[np.newaxis], *alone[:, np.newaxis]]
     losses = [judge(evidence, Y, rows, of_kind[0], known).losses(of_kind) for of_kind in choices]
-    best = _first_of_the_best(np.concatenate(losses))
+    best = first_of_the_best(np.concatenate(losses))
     return Pool(np.unique(Y, axis=0), np.concatenate(choices)[best], score)
 
 
@@ -227,8 +227,8 @@ def _deficits(k: int, n_labels: int) -> np.ndarray:
     return BinomialMeasure(min(k, n_labels)).deficits(n_labels)
 
 
-def _first_of_the_best(losses: np.ndarray) -> int:
-    """The first choice whose mean loss is within one standard error of the least.
+def first_of_the_best(losses: np.ndarray, n_errors: float = 1.0) -> int:
+    """The first choice whose mean loss is within one standard error of the least, or within so many.
 
     Candidates are few among all label sets. So the best score may come from spreading what is not known over label sets
     that are all wrong, and decisions suffer. Losses are of shape (n_choices, n_losses, n_rows). Each is divided by its
@@ -236,7 +236,7 @@ def _first_of_the_best(losses: np.ndarray) -> int:
     """
     of_rows = (losses / losses.mean(axis=(0, 2), keepdims=True).clip(SMALLEST_LOSS)).mean(axis=1)
     behind = of_rows - of_rows[of_rows.mean(axis=1).argmin()]
-    allowed = behind.std(axis=1) / np.sqrt(behind.shape[1])
+    allowed = n_errors * behind.std(axis=1) / np.sqrt(behind.shape[1])
     return int((behind.mean(axis=1) <= allowed).argmax())
 
 

@@ -11,7 +11,7 @@ the other way round, so each has an exponent for both.
 Exponents of marginals are first those with the best likelihood of labels, one by one: every row has K labels to learn
 them from. Then all exponents together are those with the best score S of `choral.learners.pooling`, not far from there.
 In the end decisions for left-out rows are compared: with these exponents, with half the lifts, and with the marginals
-alone, all as they are or sharper. Those that cost least are taken. For where label sets hardly repeat, the true one is
+alone, all as they are or sharper. Those that cost clearly less are taken. For where label sets hardly repeat, the true one is
 rarely among those seen, and the best score may come from lifts that spoil decisions.
 """
 
@@ -21,12 +21,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 from choral.learners.evidence import Evidence
-from choral.learners.pooling import MAX_EXPONENT, SHARPNESSES, SMALLEST_LOSS, Pool, judge
+from choral.learners.pooling import MAX_EXPONENT, SHARPNESSES, Pool, first_of_the_best, judge
 
 PULL_OF_MARGINALS = 10.0  # weight of the squared distance from the exponents by likelihood, beside the sum over rows
 PULL_OF_LIFTS = 1.0
 FIRST_LIFT = 0.5  # sum of the exponents of lifts to begin with
 SHARES_OF_LIFTS = (1.0, 0.5)  # that are tried, besides none
+CLEARLY = 0.5  # standard errors by which others must be better than the exponents by the score
 RIDGE = 1e-3  # weight of the squared distance from equal exponents, beside the mean over rows
 
 
@@ -50,9 +51,9 @@ def fit_stack(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, kno
     by_score, score = judge(evidence, Y, rows, start, known).best_exponents(pull)
     choices = [_sharper(np.where(is_lift, share * by_score, by_score)) for share in SHARES_OF_LIFTS]
     choices.append(_sharper(np.where(is_lift, 0.0, start)))
-    losses = np.concatenate([judge(evidence, Y, rows, of_kind[0], known).losses(of_kind) for of_kind in choices])
-    relative = losses.mean(axis=2) / losses.mean(axis=(0, 2)).clip(SMALLEST_LOSS)  # all losses count alike
-    return Pool(np.unique(Y, axis=0), np.concatenate(choices)[relative.mean(axis=1).argmin()], score)
+    losses = [judge(evidence, Y, rows, of_kind[0], known).losses(of_kind) for of_kind in choices]
+    best = first_of_the_best(np.concatenate(losses), CLEARLY)
+    return Pool(np.unique(Y, axis=0), np.concatenate(choices)[best], score)
 
 
 def _sharper(exponents: np.ndarray) -> np.ndarray:
