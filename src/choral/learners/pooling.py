@@ -227,8 +227,8 @@ def _deficits(k: int, n_labels: int) -> np.ndarray:
     return BinomialMeasure(min(k, n_labels)).deficits(n_labels)
 
 
-def first_of_the_best(losses: np.ndarray, n_errors: float = 1.0) -> int:
-    """The first choice whose mean loss is within one standard error of the least, or within so many.
+def first_of_the_best(losses: np.ndarray) -> int:
+    """The first choice whose mean loss is within one standard error of the least.
 
     Candidates are few among all label sets. So the best score may come from spreading what is not known over label sets
     that are all wrong, and decisions suffer. Losses are of shape (n_choices, n_losses, n_rows). Each is divided by its
@@ -236,7 +236,7 @@ def first_of_the_best(losses: np.ndarray, n_errors: float = 1.0) -> int:
     """
     of_rows = (losses / losses.mean(axis=(0, 2), keepdims=True).clip(SMALLEST_LOSS)).mean(axis=1)
     behind = of_rows - of_rows[of_rows.mean(axis=1).argmin()]
-    allowed = n_errors * behind.std(axis=1) / np.sqrt(behind.shape[1])
+    allowed = behind.std(axis=1) / np.sqrt(behind.shape[1])
     return int((behind.mean(axis=1) <= allowed).argmax())
 
 

@@ -27,7 +27,6 @@ PULL_OF_MARGINALS = 10.0  # weight of the squared distance from the exponents by
 PULL_OF_LIFTS = 1.0
 FIRST_LIFT = 0.5  # sum of the exponents of lifts to begin with
 SHARES_OF_LIFTS = (1.0, 0.5)  # that are tried, besides none
-CLEARLY = 0.5  # standard errors by which others must be better than the exponents by the score
 RIDGE = 1e-3  # weight of the squared distance from equal exponents, beside the mean over rows
 
 
@@ -52,7 +51,7 @@ def fit_stack(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, kno
     choices = [_sharper(np.where(is_lift, share * by_score, by_score)) for share in SHARES_OF_LIFTS]
     choices.append(_sharper(np.where(is_lift, 0.0, start)))
     losses = [judge(evidence, Y, rows, of_kind[0], known).losses(of_kind) for of_kind in choices]
-    best = first_of_the_best(np.concatenate(losses), CLEARLY)
+    best = first_of_the_best(np.concatenate(losses))
     return Pool(np.unique(Y, axis=0), np.concatenate(choices)[best], score)
 
 
