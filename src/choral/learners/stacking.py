@@ -11,8 +11,9 @@ the other way round, so each has an exponent for both.
 Exponents of marginals are first those with the best likelihood of labels, one by one: every row has K labels to learn
 them from. Then all exponents together are those with the best score S of `choral.learners.pooling`, not far from there.
 In the end decisions for left-out rows are compared: with these exponents, with half the lifts, and with the marginals
-alone, all as they are or sharper. Those that cost clearly less are taken. For where label sets hardly repeat, the true one is
-rarely among those seen, and the best score may come from lifts that spoil decisions.
+alone, all as they are or sharper; others are taken only where they are better by more than a standard error. For where
+label sets hardly repeat, the true one is rarely among those seen, and the best score may come from lifts that spoil
+decisions.
 """
 
 from collections.abc import Sequence
