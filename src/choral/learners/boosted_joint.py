@@ -12,7 +12,7 @@ what a tree misses the next one mends. Of many labels, trees see random projecti
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +28,7 @@ from choral.learners.base import MAX_SEED
 from choral.learners.joint_forest import _for_trees as for_trees
 from choral.learners.pooled import PooledJoint, inner_splits
 from choral.overlap import AnyLoss
+from choral.trees import PackedTree
 
 CHECKED_EVERY = 20  # rounds
 PATIENCE = 60  # rounds without a better score of left-out rows
@@ -68,7 +69,7 @@ class BoostedJoint(PooledJoint):
 
     Attributes
     ----------
-    models_ : list of fitted models, one an inner fold
+    models_ : list of BoostedModel, one an inner fold
     n_rounds_ : int
         The number that was best for left-out rows.
     pool_ : exponents
@@ -83,7 +84,7 @@ class BoostedJoint(PooledJoint):
     """
 
     ties_labels = True
-    models_: "list[_Boosted]"
+    models_: "list[BoostedModel]"
     n_rounds_: int
 
     def __init__(
@@ -157,53 +158,40 @@ class _Growing:
     seed: int
 
 
+class BoostedTree(NamedTuple):
+    """A tree, and what it adds to the log odds of each label in each leaf."""
+
+    tree: PackedTree
+    steps: np.ndarray  # (n_leaves, n_labels)
+
+
 @dataclass(frozen=True, eq=False)
-class _Boosted:
-    """A fitted model: trees of the same size, as arrays.
+class BoostedModel:
+    """Trees whose steps add up.
 
     Attributes
     ----------
     base : ndarray of shape (n_labels,)
-        The log odds that trees correct.
-    feature, threshold, left, right : ndarrays of shape (n_trees, n_nodes)
-        A row goes left where its feature is at most the threshold; a leaf leads to itself.
-    steps : ndarray of shape (n_trees, n_nodes, n_labels)
-        What is added to the log odds in each leaf.
+        The log odds to begin with.
+    columns : ndarray of int
+        The features that trees see.
+    trees : list of BoostedTree
     """
 
     base: np.ndarray
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    steps: np.ndarray
+    columns: np.ndarray
+    trees: list[BoostedTree]
 
-    def cut(self, n_trees: int) -> "_Boosted":
+    def cut(self, n_trees: int) -> "BoostedModel":
         """The first trees alone."""
-        trees = (self.feature, self.threshold, self.left, self.right, self.steps)
-        return _Boosted(self.base, *(part[:n_trees].copy() for part in trees))
+        return BoostedModel(self.base, self.columns, self.trees[:n_trees])
 
     def log_odds(self, X: Any) -> np.ndarray:
-        """Of rows as `for_trees` gives them."""
-        found = np.tile(self.base, (X.shape[0], 1))
-        rows_a_block = max(1, (1 << 20) // max(1, len(self.feature)))
-        for start in range(0, X.shape[0], rows_a_block):
-            block = X[start : start + rows_a_block]
-            leaves = self._leaves(block.toarray() if sp.issparse(block) else block)
-            for tree, steps in enumerate(self.steps):
-                found[start : start + rows_a_block] += steps[leaves[:, tree]]
+        """Of rows as trees take them, of shape (n_rows, n_labels)."""
+        X, found = _dense_columns(X, self.columns), np.tile(self.base, (X.shape[0], 1))
+        for tree, steps in self.trees:
+            found += steps[tree.apply(X)]
         return found
-
-    def _leaves(self, X: np.ndarray) -> np.ndarray:
-        """The leaf of each row in each tree."""
-        rows, trees = np.arange(len(X))[:, np.newaxis], np.arange(len(self.feature))
-        nodes = np.zeros((len(X), len(self.feature)), dtype=np.int8 if self.feature.shape[1] < 128 else np.int32)
-        while True:
-            goes_left = X[rows, self.feature[trees, nodes]] <= self.threshold[trees, nodes]
-            reached = np.where(goes_left, self.left[trees, nodes], self.right[trees, nodes])
-            if np.array_equal(reached, nodes):
-                return nodes
-            nodes = reached
 
 
 def _boost(
@@ -216,7 +204,7 @@ def _boost(
     known_left: np.ndarray | None,
     n_rounds: int,
     seconds: float | None,
-) -> tuple[_Boosted, list[float]]:
+) -> tuple[BoostedModel, list[float]]:
     """A model of some rows, and the squared errors of left-out ones after every few rounds.
 
     It ends after so many rounds or seconds, or when left-out rows are no better for many rounds.
@@ -229,7 +217,8 @@ def _boost(
     X, X_left = _dense_columns(X, columns), _dense_columns(X_left, columns)
     base = np.log((Y * weights).sum(axis=0) + 0.5) - np.log(((1.0 - Y) * weights).sum(axis=0) + 0.5)
     log_odds, log_odds_left = np.tile(base, (len(Y), 1)), np.tile(base, (len(Y_left), 1))
-    trees, scores = [], []
+    trees: list[BoostedTree] = []
+    scores: list[float] = []
     for n_done in range(n_rounds + 1):
         is_over = n_done == n_rounds or (seconds is not None and n_done and time.monotonic() - start > seconds)
         if n_done % CHECKED_EVERY == 0 or is_over:
@@ -238,17 +227,17 @@ def _boost(
             stale = len(scores) - 1 - int(np.argmin(scores))
             if is_over or stale * CHECKED_EVERY >= PATIENCE:
                 break
-        tree, steps = _grow_tree(growing, X, Y, weights, log_odds, rng)
-        log_odds += steps[tree.apply(X)]
-        log_odds_left += steps[tree.apply(X_left)]
-        trees.append((tree, steps))
-    return _as_arrays(base, trees, columns, growing.max_leaf_nodes), scores
+        grown, steps = _grow_tree(growing, X, Y, weights, log_odds, rng)
+        log_odds += steps[grown.apply(X)]
+        log_odds_left += steps[grown.apply(X_left)]
+        trees.append(BoostedTree(PackedTree.pack(grown), steps[grown.children_left < 0]))
+    return BoostedModel(base, columns, trees), scores
 
 
 def _grow_tree(
     growing: _Growing, X: Any, Y: np.ndarray, weights: np.ndarray, log_odds: np.ndarray, rng: np.random.Generator
 ) -> tuple[Any, np.ndarray]:
-    """A tree of scikit-learn that parts rows by their residuals, and the Newton step of each label in each node."""
+    """A tree of scikit-learn's that parts rows by their residuals, and the Newton step of each label in each node."""
     shares = _logistic(log_odds)
     residuals, variances = weights * (Y - shares), weights * shares * (1 - shares)
     rows = np.flatnonzero(rng.random(len(Y)) < min(SHARE_OF_ROWS, MAX_ROWS_A_TREE / len(Y)))
@@ -262,10 +251,12 @@ def _grow_tree(
         min_samples_leaf=MIN_ROWS_A_LEAF,
         random_state=int(rng.integers(MAX_SEED)),
     )
-    grown = tree.fit(X[rows], target, check_input=False).tree_
-    visits = np.ones(len(rows)), (grown.apply(X[rows]), np.arange(len(rows)))
-    of_leaves = sp.csr_array(visits, shape=(grown.node_count, len(rows)))
-    return grown, growing.learning_rate * (of_leaves @ residuals[rows]) / (of_leaves @ variances[rows] + PENALTY)
+    drawn = X[rows]
+    grown = tree.fit(drawn, target, check_input=False).tree_
+    visits = np.ones(len(rows)), (grown.apply(drawn), np.arange(len(rows)))
+    of_nodes = sp.csr_array(visits, shape=(grown.node_count, len(rows)))
+    newton = (of_nodes @ residuals[rows]) / (of_nodes @ variances[rows] + PENALTY)
+    return grown, (growing.learning_rate * newton).astype(np.float32)
 
 
 def _useful_columns(X: Any, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -287,21 +278,6 @@ def _dense_columns(X: Any, columns: np.ndarray) -> np.ndarray:
     if sp.issparse(X):
         return np.ascontiguousarray(X[:, columns].toarray())
     return X if len(columns) == X.shape[1] else np.ascontiguousarray(X[:, columns])
-
-
-def _as_arrays(
-    base: np.ndarray, trees: list[tuple[Any, np.ndarray]], columns: np.ndarray, max_leaf_nodes: int
-) -> _Boosted:
-    shape = len(trees), 2 * max_leaf_nodes - 1
-    feature, left, right = (np.zeros(shape, dtype=np.int32) for _ in range(3))
-    threshold, steps = np.zeros(shape), np.zeros((*shape, len(base)), dtype=np.float32)
-    left[:], right[:] = np.arange(shape[1]), np.arange(shape[1])
-    for place, (tree, of_nodes) in enumerate(trees):
-        inner = np.flatnonzero(tree.children_left >= 0)
-        feature[place, inner], threshold[place, inner] = columns[tree.feature[inner]], tree.threshold[inner]
-        left[place, inner], right[place, inner] = tree.children_left[inner], tree.children_right[inner]
-        steps[place, : tree.node_count] = of_nodes
-    return _Boosted(base, feature, threshold, left, right, steps)
 
 
 def _best_rounds(scores: list[list[float]]) -> int:
