@@ -139,7 +139,10 @@ def test_the_section_has_a_table_for_each_learner_and_one_in_full(results):
     first = dict(zip(table.columns, table.rows[0], strict=True))
     assert (first["dataset"], first["family"], first["learner"]) == ("small", "binomial", "forest")
     assert first["loss_for_each"] == pytest.approx(controls[0].mean_losses[2])
-    assert (first["better_mode"], first["curve_gain"]) == (controls[0].better_mode, pytest.approx(controls[0].curve_gain))
+    assert (first["better_mode"], first["curve_gain"]) == (
+        controls[0].better_mode,
+        pytest.approx(controls[0].curve_gain),
+    )
 
 
 @pytest.mark.parametrize(

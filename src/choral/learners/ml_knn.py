@@ -62,7 +62,7 @@ class MLkNN(MultiLabelClassifier):
         self.n_neighbors_ = min(check_count("n_neighbors", self.n_neighbors), len(Y) - 1)
         self._rows, self._norms, self._labels = X, row_norms(X, squared=True), Y
         having = self._count_neighbors(X, training=True)
-        with_label, without = (_frequencies(having, Y == value, self.n_neighbors_) for value in (1, 0))
+        with_label, without = (_frequencies(having, chosen, self.n_neighbors_) for chosen in (Y == 1, Y == 0))
         totals = np.stack([with_label.sum(axis=1), without.sum(axis=1)])
         self.priors_ = (self.smoothing + totals[0]) / (2 * self.smoothing + len(Y))
         likelihoods = (self.smoothing + np.stack([with_label, without])) / (

@@ -56,8 +56,8 @@ def read_plan(plan: str | os.PathLike[str]) -> study.Plan:
     plan : str or path-like
         ``"paper"`` (the nine data sets and learners of the paper), ``"published"`` (the same with the quirks of the
         published protocol), ``"sweeps"`` (settings that the paper varied), ``"soft"`` (scores instead of labels),
-        ``"tailored"`` (learners made for these losses beside those that users take), ``"any-model"`` (four common models,
-        each decided in three ways), ``"quick"``, or the path of a TOML file.
+        ``"tailored"`` (learners made for these losses beside those that users take), ``"any-model"`` (four common
+        models, each decided in three ways), ``"quick"``, or the path of a TOML file.
 
     Examples
     --------

@@ -6,16 +6,17 @@ A learner that decides anew for each loss has one fitted distribution. Here it i
 * by the **joint mode**, the most probable label set: what is best for subset 0/1 loss, k = K;
 * **for each loss**, by what is best for it.
 
-The first two need no further fit and no further prediction: they are the labels that the learner predicted for k = 1 and
-k = K, judged by every other loss as well. All three have the same distribution, so that whatever the third gains is due
-to the decision alone.
+The first two need no further fit and no further prediction: they are the labels that the learner predicted for k = 1
+and k = K, judged by every other loss as well. All three have the same distribution, so that whatever the third gains is
+due to the decision alone.
 
 The gain is by how much lower the mean loss along the curve is if decided for each loss, compared with the *better of
-both modes*. That is chosen with hindsight, in two ways: *one mode for the whole curve*, that with the lower mean loss, or
-*one for each loss*, which no user without test labels could do, and which is hard to beat.
+both modes*. That is chosen with hindsight, in two ways: *one mode for the whole curve*, that with the lower mean loss,
+or *one for each loss*, which no user without test labels could do, and which is hard to beat.
 
 Intervals are over folds with the correction of Nadeau and Bengio, as in `choral.paper.yardstick`: gains of the families
-of a data set are averaged fold by fold, data sets are independent. The modes that were chosen count as named beforehand.
+of a data set are averaged fold by fold, data sets are independent. Modes count as if they had been named
+beforehand.
 """
 
 from collections.abc import Iterator, Sequence
@@ -119,9 +120,9 @@ class Controls:
             "Due to the decision, or to the distribution?",
             prose=(
                 "One fitted distribution, decided in three ways: by its marginal mode (labels more probable than not, "
-                "best for Hamming loss), by its joint mode (the most probable label set, best for subset 0/1 loss), and "
-                "for each loss by what is best for it. Losses are means along the curve. The gain of deciding for each "
-                "loss is due to the decision alone. The better mode is chosen on the test rows: one for the whole "
+                "best for Hamming loss), by its joint mode (the most probable label set, best for subset 0/1 loss), "
+                "and for each loss by what is best for it. Losses are means along the curve. The gain of deciding for "
+                "each loss is due to the decision alone. The better mode is chosen on the test rows: one for the whole "
                 "curve, or one at each loss. Intervals are over folds, with the correction of Nadeau and Bengio.",
             ),
             summaries=[_summary(learner, controls, results.confidence) for learner in _names(controls, "learner")],

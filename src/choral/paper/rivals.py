@@ -22,7 +22,9 @@ def logistic_regressions() -> Pipeline:
     >>> logistic_regressions().fit(X, Y).predict([[0.2], [2.9]]).tolist()
     [[0, 1], [1, 0]]
     """
-    return make_pipeline(FeatureScaler(), BinaryRelevance(LogisticRegression(max_iter=1000, random_state=0), random_state=0))
+    return make_pipeline(
+        FeatureScaler(), BinaryRelevance(LogisticRegression(max_iter=1000, random_state=0), random_state=0)
+    )
 
 
 def boosted_trees() -> Pipeline:
