@@ -76,10 +76,14 @@ sweeps: $(VENV)/installed-cli,plot,report,data ## settings that the paper varied
 soft: $(VENV)/installed-cli,plot,report,data ## the study of the paper with scores instead of labels
 	$(BIN)/choral study soft --out study-soft
 
-# An environment of its own: BOOMER wants a scikit-learn older than the newest, which all else is to run with.
-tailored: ## learners made for these losses, each beside the best of all others (makes .venv-boomer)
-	$(MAKE) VENV=.venv-boomer .venv-boomer/installed-cli,plot,report,data,boomer
-	.venv-boomer/bin/choral study tailored --out study-tailored
+# An environment of its own: BOOMER wants a scikit-learn older than the newest, which all else is to run with. Its newest
+# version needs Python 3.12 or later; with Python 3.11, pip takes an older one.
+BOOMER_VENV ?= .venv-boomer
+BOOMER_PYTHON ?= $(shell for python in python3.13 python3.12 $(PYTHON); do \
+	$$python -c '' 2>/dev/null && echo $$python && break; done)
+tailored: ## learners made for these losses, each beside the best of all others: hours (makes .venv-boomer)
+	$(MAKE) VENV=$(BOOMER_VENV) PYTHON=$(BOOMER_PYTHON) $(BOOMER_VENV)/installed-cli,plot,report,data,boomer
+	$(BOOMER_VENV)/bin/choral study tailored --out study-tailored
 
 any-model: $(VENV)/installed-cli,plot,report,data ## four common models, cut at 0.5, with thresholds and decided jointly
 	$(BIN)/choral study any-model --out study-any-model

@@ -6,7 +6,7 @@ The figures that claims name are copied to docs/figures.
 
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from choral.paper import claims_section, hedging_section, published_claims_section, sweeps_section
@@ -20,6 +20,14 @@ from choral.study.comparisons import PLACES
 DOCS = Path(__file__).parents[1] / "docs"
 RANKS = ("ranks/binomial--Hamming", "ranks/binomial--subset-0-1")
 PLACE_TITLES = {"Hamming": "Hamming loss", "middle": "halfway", "subset 0/1": "subset 0/1 loss"}
+
+
+TITLES = {
+    ("binomial", "Hamming"): "Hamming loss",
+    ("binomial", "middle"): "Binomial loss halfway (k = (K + 1) / 2, interpolated)",
+    ("polynomial", "middle"): "Polynomial loss halfway (alpha = 31.6, interpolated)",
+    ("binomial", "subset 0/1"): "Subset 0/1 loss",
+}
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], align: str = "---:") -> Iterator[str]:
@@ -37,7 +45,7 @@ def picture(figure: str) -> str:
 
 
 def losses(results: Results, family: str, place: str) -> Iterator[str]:
-    """The loss of each learner on each data set; the least is bold, the baseline apart."""
+    """The loss of each learner on each data set where it finished; the least is bold, the baseline apart."""
     yield from table(["data set", *results.learners], (_row(results, name, family, place) for name in results.datasets))
 
 
@@ -49,15 +57,24 @@ def _row(results: Results, dataset: str, family: str, place: str) -> list[str]:
     return [
         dataset,
         *(
-            (f"**{cells[name]}**" if cells[name] == least and name != results.baseline else cells[name])
-            + (" †" if name in same else "")
-            for name in results.learners
+            (f"**{cell}**" if cell == least and name != results.baseline else cell) + (" †" if name in same else "")
+            for name, cell in ((name, cells.get(name, "")) for name in results.learners)
         ),
     ]
 
 
+def losses_at_places(results: Results, titles: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """A table of losses for each family and place that has a title."""
+    for (family, place), title in titles.items():
+        yield ""
+        yield f"### {title}"
+        yield ""
+        yield from losses(results, family, place)
+
+
 def ranks(results: Results, family: str) -> Iterator[str]:
-    comparisons = {place: results.rank_comparison(family, x) for place, x in PLACES.items()}
+    """Mean ranks over the data sets where all finished, at the places that all curves reach."""
+    comparisons = {place: results.rank_comparison(family, x) for place, x in results.places(family).items()}
     rows = (
         [
             PLACE_TITLES[place] if (family, place) != ("polynomial", "subset 0/1") else "alpha = 1000",
@@ -186,16 +203,7 @@ def page(paper: Results, published: Results, swept: Results, soft: Results) -> I
         "CC, LP and RAkEL is `PrunedTreeClassifier()`, RAkEL votes by majority with 2K sets of labels. Least in bold. "
         "† marks a learner that predicts exactly what the baseline does: no label at all, in any row."
     )
-    for family, place, title in (
-        ("binomial", "Hamming", "Hamming loss"),
-        ("binomial", "middle", "Binomial loss halfway (k = (K + 1) / 2, interpolated)"),
-        ("polynomial", "middle", "Polynomial loss halfway (alpha = 31.6, interpolated)"),
-        ("binomial", "subset 0/1", "Subset 0/1 loss"),
-    ):
-        yield ""
-        yield f"### {title}"
-        yield ""
-        yield from losses(paper, family, place)
+    yield from losses_at_places(paper, TITLES)
     yield "### Mean ranks over the data sets"
     yield ""
     for family in paper.families:

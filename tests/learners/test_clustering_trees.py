@@ -191,3 +191,18 @@ def test_advice_to_prune_less_is_for_trees_that_were_pruned():
     _, Y = noise()
     with pytest.warns(UserWarning, match="whatever its features.$"):
         PredictiveClusteringTree(confidence=None).fit(np.ones((80, 2)), Y)
+
+
+def test_features_are_drawn_at_each_node_as_in_scikit_learn():
+    ours = PredictiveClusteringTree(criterion="variance", confidence=None, max_features="sqrt", random_state=5)
+    theirs = DecisionTreeRegressor(min_samples_leaf=2, max_features="sqrt", random_state=5).fit(X, Y / Y.std(axis=0))
+    np.testing.assert_allclose(
+        ours.fit(X, Y).predict_proba(NEW), theirs.predict(NEW) * Y.std(axis=0), rtol=0, atol=1e-12
+    )
+
+
+def test_a_forest_hands_the_number_of_features_to_its_trees():
+    forest = PredictiveClusteringForest(5, max_features=1, random_state=0).fit(X, Y)
+    assert [tree.max_features for tree in forest.estimators_] == [1] * 5
+    all_features = PredictiveClusteringForest(5, random_state=0).fit(X, Y)
+    assert not np.array_equal(forest.predict_proba(NEW), all_features.predict_proba(NEW))

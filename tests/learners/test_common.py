@@ -23,6 +23,7 @@ from choral.learners import (
     ClassifierChain,
     JointForest,
     LogisticJoint,
+    MLkNN,
     PrunedTreeClassifier,
     auto_joint,
 )
@@ -234,8 +235,8 @@ def test_two_jobs_give_the_same(learner):
 
 
 def never_certain(learner):
-    """A pool holds no label set for impossible, and less so where its models are poor and their exponents small."""
-    return 0.1 if isinstance(learner, PooledJoint | JointCalibratedClassifier) else 1e-12
+    """A pool holds no label set for impossible, less so where its models are poor; MLkNN smooths its counts."""
+    return 0.1 if isinstance(learner, PooledJoint | JointCalibratedClassifier | MLkNN) else 1e-12
 
 
 @all_learners

@@ -87,7 +87,7 @@ def test_a_base_that_there_is_not(write, base, message):
 
 def test_plans_of_the_paper_share_its_data_sets():
     paper = read_paper_plan("paper")
-    for name in ("sweeps", "soft", "tailored"):
+    for name in ("sweeps", "soft"):
         plan = read_paper_plan(name)
         assert [data.name for data in plan.datasets] == [data.name for data in paper.datasets]
         assert all(np.array_equal(a.folds, b.folds) for a, b in zip(plan.datasets, paper.datasets, strict=True))
@@ -266,7 +266,6 @@ def test_even_alphas_are_evenly_spaced_in_their_logarithms(write, n_labels):
         ("published", 9 * 10 * 10),
         ("sweeps", 9 * 14 * 10),
         ("soft", 9 * 7 * 10),
-        ("tailored", 9 * 14 * 10),
     ],
 )
 def test_ready_plans(name, n_cells):
@@ -276,14 +275,21 @@ def test_ready_plans(name, n_cells):
     assert (published_section in plan.analyses) == (name == "published")
 
 
-def test_the_tailored_plan_is_the_paper_s_with_more_learners():
-    paper, plan = read_paper_plan("paper"), read_paper_plan("tailored")
-    assert [data.name for data in plan.datasets] == [data.name for data in paper.datasets]
-    ordinary = [(learner.name, repr(learner.estimator)) for learner in paper.learners if not learner.is_baseline]
-    assert [(learner.name, repr(learner.estimator)) for learner in plan.learners][:9] == ordinary
-    (yardstick,) = plan.analyses
-    assert set(yardstick.ours) == set(plan.each_loss) == {"AutoJoint", "JointForest", "LogisticJoint"}
+def test_the_tailored_plan_has_rivals_that_users_take():
+    paper, any_model, plan = (read_paper_plan(name) for name in ("paper", "any-model", "tailored"))
+    assert {data.name for data in plan.datasets} == {data.name for data in any_model.datasets}
+    assert {*plan.left_out} == {*any_model.left_out}  # where the files of four more data sets are not there
+    assert all(data.folds is None for data in plan.datasets)
+    assert (plan.split, plan.seeds) == (Split(folds=5, stratify=True), (0, 1, 2))
+    of_paper = {learner.name: repr(learner.estimator) for learner in paper.learners}
+    own = {learner.name: repr(learner.estimator) for learner in plan.learners}
+    assert {name for name in own if of_paper.get(name) == own[name]} == {"BR", "CC", "LP", "RAkEL-3", "EPCT"}
+    assert len(own) == 16 + 3
+    yardstick, controls = plan.analyses
+    assert yardstick.ours == controls.learners == plan.each_loss == ("AutoJoint", "JointForest", "LogisticJoint")
     assert plan.families == {"binomial": None, "polynomial": "even"}
+    once = [learner.name for learner in plan.learners if plan.seeds_of(learner) == (0,)]
+    assert once == ["MLkNN", "LR", "boosted"]  # the same with every seed
 
 
 @pytest.mark.parametrize(

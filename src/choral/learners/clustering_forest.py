@@ -17,6 +17,9 @@ from choral.learners.clustering_tree import PredictiveClusteringTree, warn_singl
 class PredictiveClusteringForest(MultiLabelClassifier):
     """Bagged predictive clustering trees, not pruned; ten of them are the EPCT of the published study.
 
+    With features drawn at each node it is a random forest of clustering trees, known as RFPCT:
+    ``PredictiveClusteringForest(100, criterion="variance", max_features="sqrt", min_samples_leaf=1, vote="soft")``.
+
     The label sets in the leaves give a joint distribution. Small leaves and few trees keep whole label sets together;
     large leaves and many trees average labels apart: both steer between the ends of the losses.
 
@@ -24,8 +27,9 @@ class PredictiveClusteringForest(MultiLabelClassifier):
     ----------
     n_estimators : int
     criterion : {"entropy", "variance"}
-        As in `PredictiveClusteringTree`, as are the next two.
+        As in `PredictiveClusteringTree`, as are the next three.
     min_samples_leaf : int
+    max_features : int, float, {"sqrt", "log2"} or None
     confidence : float or None
     vote : {"hard", "soft"}
         Whether each tree votes with the labels of at least half of its leaf, or with their shares there.
@@ -55,6 +59,7 @@ class PredictiveClusteringForest(MultiLabelClassifier):
         *,
         criterion: Literal["entropy", "variance"] = "entropy",
         min_samples_leaf: int = 2,
+        max_features: int | float | Literal["sqrt", "log2"] | None = None,
         confidence: float | None = None,
         vote: Literal["hard", "soft"] = "hard",
         n_jobs: int | None = None,
@@ -63,6 +68,7 @@ class PredictiveClusteringForest(MultiLabelClassifier):
         self.n_estimators = n_estimators
         self.criterion = criterion
         self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
         self.confidence = confidence
         self.vote = vote
         self.n_jobs = n_jobs
@@ -90,6 +96,7 @@ class PredictiveClusteringForest(MultiLabelClassifier):
         return PredictiveClusteringTree(
             criterion=self.criterion,
             min_samples_leaf=self.min_samples_leaf,
+            max_features=self.max_features,
             confidence=self.confidence,
             random_state=rng.randint(MAX_SEED),
         )

@@ -24,10 +24,12 @@ class PredictiveClusteringTree(MultiLabelClassifier):
         describes these trees by variance; the runs that were published with it split by entropy, the default of CLUS.
     min_samples_leaf : int
         Small leaves hold few label sets and so capture more dependence.
+    max_features : int, float, {"sqrt", "log2"} or None
+        Features drawn at each node, among which the best split is sought, as in scikit-learn's trees; all unless given.
     confidence : float or None
         Of the pruning, as in `PrunedTreeClassifier`, on errors averaged over the labels; None for no pruning.
     random_state : int, RandomState or None
-        Of splits equally good, which one is taken.
+        Of the features that are drawn, and of splits equally good, which one is taken.
 
     Warns
     -----
@@ -63,11 +65,13 @@ class PredictiveClusteringTree(MultiLabelClassifier):
         *,
         criterion: Literal["entropy", "variance"] = "entropy",
         min_samples_leaf: int = 2,
+        max_features: int | float | Literal["sqrt", "log2"] | None = None,
         confidence: float | None = 0.25,
         random_state: RandomState = 0,
     ):
         self.criterion = criterion
         self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
         self.confidence = confidence
         self.random_state = random_state
 
@@ -95,7 +99,11 @@ class PredictiveClusteringTree(MultiLabelClassifier):
 
     def _grow(self, X: Any, Y: np.ndarray) -> Any:
         least = check_count("min_samples_leaf", self.min_samples_leaf)
-        options = {"min_samples_leaf": least, "random_state": self.random_state}
+        options = {
+            "min_samples_leaf": least,
+            "max_features": self.max_features,
+            "random_state": self.random_state,
+        }
         if self.criterion == "entropy":
             return DecisionTreeClassifier(criterion="entropy", **options).fit(X, Y).tree_
         spread = Y.std(axis=0)

@@ -10,6 +10,7 @@ from choral import study
 from choral.paper.any_model import DecidedJointly, any_model
 from choral.paper.boomer import Boomer
 from choral.paper.claims import claims_section, published_claims_section
+from choral.paper.controls import Controls
 from choral.paper.published import (
     PublishedRAkEL,
     compare_with_published,
@@ -17,20 +18,24 @@ from choral.paper.published import (
     published_runs,
     published_section,
 )
+from choral.paper.rivals import boosted_trees, logistic_regressions
 from choral.paper.variations import hedging_section, sweeps_section
 from choral.paper.yardstick import Yardstick, compare_with_best
 from choral.study.plan_files import READY
 
 __all__ = [
     "Boomer",
+    "Controls",
     "DecidedJointly",
     "PublishedRAkEL",
     "Yardstick",
     "any_model",
+    "boosted_trees",
     "claims_section",
     "compare_with_best",
     "compare_with_published",
     "hedging_section",
+    "logistic_regressions",
     "published_claims_section",
     "published_folds",
     "published_runs",
@@ -51,8 +56,8 @@ def read_plan(plan: str | os.PathLike[str]) -> study.Plan:
     plan : str or path-like
         ``"paper"`` (the nine data sets and learners of the paper), ``"published"`` (the same with the quirks of the
         published protocol), ``"sweeps"`` (settings that the paper varied), ``"soft"`` (scores instead of labels),
-        ``"tailored"`` (learners made for these losses beside those of the paper), ``"any-model"`` (four common models,
-        each decided in three ways), ``"quick"``, or the path of a TOML file.
+        ``"tailored"`` (learners made for these losses beside those that users take), ``"any-model"`` (four common
+        models, each decided in three ways), ``"quick"``, or the path of a TOML file.
 
     Examples
     --------

@@ -93,12 +93,16 @@ class Records:
         profiles = self._profiles[cell]
         return None if profiles is None else profiles[0]
 
-    def cell_losses(self, cell: Cell, family: str) -> np.ndarray:
-        """The losses of a cell, one for each parameter."""
+    def cell_profiles(self, cell: Cell) -> list[ErrorProfile]:
+        """The errors of a cell: one profile, or one for each parameter of each family, where `family_slice` says."""
         profiles = self._profiles[cell]
         if profiles is None:
             raise ValueError(f"there is no result of {cell}.")
-        return self._losses(cell.dataset, family, profiles)
+        return profiles
+
+    def cell_losses(self, cell: Cell, family: str) -> np.ndarray:
+        """The losses of a cell, one for each parameter."""
+        return self._losses(cell.dataset, family, self.cell_profiles(cell))
 
     def cell_predictions(self, cell: Cell) -> np.ndarray:
         """The predictions of a cell for its test rows, as they are stored.
