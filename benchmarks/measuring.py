@@ -45,6 +45,14 @@ def within(what: str, ours: float, limit: float, where: str = "aim on a laptop")
     report(what, ours, where, limit, f"under {limit:g} s", ours < limit)
 
 
+def judge(what: str, how: str, ours: float, unit: str, limit: float) -> None:
+    """A number that should not be larger than a limit."""
+    verdict = "ok" if ours <= limit else "MISSED"
+    print(f"{what:<44} {how:<34} {ours:7.2f} {unit:<24} at most {limit:g}   {verdict}", flush=True)
+    if ours > limit:
+        misses.append(what)
+
+
 def share(what: str, ours: float, at_least: float) -> None:
     """A share that should be large."""
     verdict = "ok" if ours >= at_least else "MISSED"
