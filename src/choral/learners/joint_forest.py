@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.tree import ExtraTreeRegressor
+from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
 from choral._typing import RandomState
@@ -175,8 +175,11 @@ def _grow(
     for kind in kinds:
         drawn = np.bincount(rng.randint(n_rows, size=min(n_rows, MAX_TREE_ROWS)), minlength=n_rows)
         rows = np.flatnonzero(drawn)
-        grower = ExtraTreeRegressor(**options, random_state=rng.randint(MAX_SEED))
-        target = np.ascontiguousarray(_project(targets[kind], rng)[which[rows]], dtype=np.float64)
+        # Of labels as 0 and 1, the variance that a split lessens is the Gini index of each.
+        grower = (ExtraTreeRegressor if kind == "labels" else ExtraTreeClassifier)(
+            **options, random_state=rng.randint(MAX_SEED)
+        )
+        target = _project(targets[kind], rng)[which[rows]].astype(np.float64)
         grown = grower.fit(_rows_for_trees(X, rows), target, drawn[rows].astype(np.float64), check_input=False).tree_
         packed = PackedTree.pack(grown)
         found = packed.leaf_numbers()[grown.apply(X)]
@@ -187,14 +190,10 @@ def _grow(
 
 
 def _targets(labelsets: np.ndarray, which: np.ndarray, kinds: Sequence[str]) -> dict[str, np.ndarray]:
-    """For each kind of tree, what it is grown for as numbers of each label set: a split lessens their variance.
-
-    Of labels as 0 and 1 and of classes as 0 and 1 that is the Gini index, which trees for classes go by.
-    """
+    """For each kind of tree, what it is grown for: of each label set its labels or its class."""
     targets = {"labels": labelsets}
     if "labelsets" in kinds:
-        _, classes = np.unique(_classes(labelsets, which), return_inverse=True)
-        targets["labelsets"] = np.eye(classes.max() + 1, dtype=np.uint8)[classes]
+        targets["labelsets"] = _classes(labelsets, which)[:, np.newaxis]
     return {kind: targets[kind] for kind in dict.fromkeys(kinds)}
 
 
