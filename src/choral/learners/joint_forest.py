@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.tree import ExtraTreeRegressor
+from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
 from choral._typing import RandomState
@@ -20,8 +20,8 @@ from choral.overlap import AnyLoss
 from choral.trees import PackedTree, narrow, to_tree_features
 
 MAX_TREE_ROWS = 10_000  # drawn for one tree: more rows cost no more time to grow it and no more memory to keep it
-MAX_CLASSES = 100  # label sets that trees are grown for, at most half as many as rows; rarer ones join the nearest
-MAX_OUTPUTS = 16  # numbers by which a split is judged; labels or classes beyond that are projected to
+MAX_CLASSES = 25  # label sets that trees are grown for, at most a quarter as many as rows; others join the nearest
+MAX_OUTPUTS = 24  # labels by which a split is judged; more are projected to
 N_PROJECTIONS = 8  # random directions, others for each tree
 PROJECTION_STEPS = 64  # directions are whole numbers, this many to a standard deviation: so sums of targets are exact
 MAX_DENSE_ENTRIES = 1 << 25  # 128 MiB; smaller sparse matrices become dense, on which trees grow faster
@@ -57,9 +57,9 @@ class JointForest(PooledJoint):
         Trees, extremely randomised (Geurts, Ernst and Wehenkel 2006) on rows drawn with replacement, at most 10,000 for
         each tree.
     target : {"both", "labels", "labelsets"}
-        What trees are grown for: all labels at once, the most frequent label sets as classes, or in turn one tree for
-        labels and one for label sets. More than 16 labels or classes are projected to 8 random directions, others for
-        each tree (Joly, Geurts and Wehenkel 2014): trees become as good in less time.
+        What trees are grown for: all labels at once, the 25 most frequent label sets as classes (rarer ones count as
+        the nearest of them), or in turn one tree for labels and one for label sets. More than 24 labels are projected
+        to 8 random directions, others for each tree (Joly, Geurts and Wehenkel 2014).
     max_features : float, int or str
         Features tried at each split, as in scikit-learn.
     min_samples_leaf : int
@@ -175,8 +175,11 @@ def _grow(
     for kind in kinds:
         drawn = np.bincount(rng.randint(n_rows, size=min(n_rows, MAX_TREE_ROWS)), minlength=n_rows)
         rows = np.flatnonzero(drawn)
-        grower = ExtraTreeRegressor(**options, random_state=rng.randint(MAX_SEED))
-        target = np.ascontiguousarray(_project(targets[kind], rng)[which[rows]], dtype=np.float64)
+        # Of labels as 0 and 1, the variance that a split lessens is the Gini index of each.
+        grower = (ExtraTreeRegressor if kind == "labels" else ExtraTreeClassifier)(
+            **options, random_state=rng.randint(MAX_SEED)
+        )
+        target = _project(targets[kind], rng)[which[rows]].astype(np.float64)
         grown = grower.fit(_rows_for_trees(X, rows), target, drawn[rows].astype(np.float64), check_input=False).tree_
         packed = PackedTree.pack(grown)
         found = packed.leaf_numbers()[grown.apply(X)]
@@ -187,14 +190,10 @@ def _grow(
 
 
 def _targets(labelsets: np.ndarray, which: np.ndarray, kinds: Sequence[str]) -> dict[str, np.ndarray]:
-    """For each kind of tree, what it is grown for as numbers of each label set: a split lessens their variance.
-
-    Of labels as 0 and 1 and of classes as 0 and 1 that is the Gini index, which trees for classes go by.
-    """
+    """For each kind of tree, what it is grown for: of each label set its labels or its class."""
     targets = {"labels": labelsets}
     if "labelsets" in kinds:
-        _, classes = np.unique(_classes(labelsets, which), return_inverse=True)
-        targets["labelsets"] = np.eye(classes.max() + 1, dtype=np.uint8)[classes]
+        targets["labelsets"] = _classes(labelsets, which)[:, np.newaxis]
     return {kind: targets[kind] for kind in dict.fromkeys(kinds)}
 
 
@@ -275,7 +274,7 @@ def _rows_for_trees(X: Any, rows: np.ndarray) -> Any:
 def _classes(labelsets: np.ndarray, which: np.ndarray) -> np.ndarray:
     """The class of each label set; rare label sets count as the nearest of the frequent ones."""
     counts = np.bincount(which)
-    frequent = np.argsort(-counts, kind="stable")[: min(MAX_CLASSES, max(1, which.size // 2))]
+    frequent = np.argsort(-counts, kind="stable")[: min(MAX_CLASSES, max(1, which.size // 4))]
     ones = labelsets.astype(float)
     distances = ones.sum(axis=1)[:, np.newaxis] + ones[frequent].sum(axis=1) - 2 * ones @ ones[frequent].T
     return frequent[distances.argmin(axis=1)]  # the first of the nearest: the most frequent

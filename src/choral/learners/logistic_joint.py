@@ -145,9 +145,10 @@ class LogisticJoint(PooledJoint):
                 break
             models = self._fit_folds(data, some, labels, strength)
             error = _brier_score(data, some, labels, models)
-            if best and error >= least:
+            if error > least:
                 break
-            best, least, self.strength_ = models, error, strength
+            if error < least:  # as long as the penalty leaves nothing, scores are equal
+                best, least, self.strength_ = models, error, strength
         if rows.size < n_rows:
             return self._fit_folds(data, splits, np.arange(n_labels), self.strength_)
         others = np.setdiff1d(np.arange(n_labels), labels)
