@@ -26,6 +26,8 @@ N_PROJECTIONS = 8  # random directions, others for each tree
 PROJECTION_STEPS = 64  # directions are whole numbers, this many to a standard deviation: so sums of targets are exact
 MAX_DENSE_ENTRIES = 1 << 25  # 128 MiB; smaller sparse matrices become dense, on which trees grow faster
 BATCH_SIZE = 10  # trees grown in one task
+TRIAL_BATCHES = 3  # grown with each setting, to choose one
+MAX_AUTO_FEATURES = 100  # tried at a split
 TARGETS = {"labels": ("labels",), "labelsets": ("labelsets",), "both": ("labels", "labelsets")}
 
 
@@ -60,9 +62,11 @@ class JointForest(PooledJoint):
         What trees are grown for: all labels at once, the 25 most frequent label sets as classes (rarer ones count as
         the nearest of them), or in turn one tree for labels and one for label sets. More than 24 labels are projected
         to 8 random directions, others for each tree (Joly, Geurts and Wehenkel 2014).
-    max_features : float, int or str
+    max_features : "auto", float, int or str
         Features tried at each split, as in scikit-learn.
-    min_samples_leaf : int
+    min_samples_leaf : "auto" or int
+        Rows of a leaf. Where both are chosen automatically, it is a fifth of the features and 1 or 3 rows, or up to 100
+        features and 5 rows: what is best for out-of-bag rows by thirty trees of each.
     measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
@@ -72,6 +76,7 @@ class JointForest(PooledJoint):
     Attributes
     ----------
     trees_ : list of LabelsetTree
+    max_features_, min_samples_leaf_ : what was chosen
     labelsets_ : ndarray of shape (n_labelsets, n_labels)
         The label sets seen in training.
     oob_distribution_ : LabelDistribution
@@ -98,8 +103,8 @@ class JointForest(PooledJoint):
         n_estimators: int = 300,
         *,
         target: Literal["both", "labels", "labelsets"] = "both",
-        max_features: float | int | str | None = 0.2,
-        min_samples_leaf: int = 1,
+        max_features: float | int | str | None = "auto",
+        min_samples_leaf: int | Literal["auto"] = "auto",
         measure: AnyLoss | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -130,39 +135,123 @@ class JointForest(PooledJoint):
         if self.target not in TARGETS:
             raise ValueError(f"target must be 'both', 'labels' or 'labelsets'; got {self.target!r}.")
         self.labelsets_, which = np.unique(Y, axis=0, return_inverse=True)
-        which = which.ravel()
-        X = _for_trees(X)
+        self._columns = _columns_in_use(X)
         kinds = [TARGETS[self.target][number % len(TARGETS[self.target])] for number in range(n_estimators)]
-        batches = [kinds[start : start + BATCH_SIZE] for start in range(0, n_estimators, BATCH_SIZE)]
-        seeds = check_random_state(self.random_state).randint(MAX_SEED, size=len(batches))
-        options = {"max_features": self.max_features, "min_samples_leaf": self.min_samples_leaf}
-        targets = _targets(self.labelsets_, which, kinds)
-        self.trees_ = []
-        weights = sp.csr_array((len(Y), len(self.labelsets_)))
+        growing = _Growing(
+            self._features(X),
+            which.ravel(),
+            _targets(self.labelsets_, which.ravel(), kinds),
+            [kinds[start : start + BATCH_SIZE] for start in range(0, n_estimators, BATCH_SIZE)],
+            check_random_state(self.random_state).randint(MAX_SEED, size=-(-n_estimators // BATCH_SIZE)).tolist(),
+        )
+        grown = self._choose_and_grow(growing, Y, deadline)
+        self.trees_ = [tree for trees, _ in grown for tree in trees]
+        weights = _fill_rows(sum(of_unseen for _, of_unseen in grown), growing.which)
+        self.oob_distribution_ = LabelDistribution(self.labelsets_, _rows_to_one(weights))
+        return [self.oob_distribution_]
+
+    def _features(self, X: Any) -> Any:
+        return _for_trees(X if self._columns is None else X[:, self._columns])
+
+    def _choose_and_grow(self, growing: "_Growing", Y: np.ndarray, deadline: float | None) -> "list[Batch]":
+        """A few trees of each setting, then the others of the best one by out-of-bag rows."""
+        settings = self._settings(growing.X.shape[1])
+        n_first = len(growing.batches) if len(settings) == 1 else min(TRIAL_BATCHES, len(growing.batches))
+        grown: list[Batch] = []
+        best, least = settings[0], np.inf
+        for setting in settings:
+            if grown and deadline is not None and time.monotonic() > deadline:
+                break
+            trial = self._grow_batches(growing, slice(0, n_first), setting, deadline)
+            error = _error_of_many([weights for _, weights in trial], self.labelsets_, Y)
+            if error < least or not grown:
+                grown, best, least = trial, setting, error
+        self.max_features_, self.min_samples_leaf_ = best
+        return grown + self._grow_batches(growing, slice(len(grown), None), best, deadline)
+
+    def _settings(self, n_features: int) -> list[tuple[Any, int]]:
+        """Features and rows of a leaf to choose from; what is given is taken as it is."""
+        few, many = 0.2, min(n_features, MAX_AUTO_FEATURES)
+        found = [
+            (
+                auto_features if self.max_features == "auto" else self.max_features,
+                auto_leaf if self.min_samples_leaf == "auto" else self.min_samples_leaf,
+            )
+            for auto_features, auto_leaf in ((few, 1), (few, 3), (many, 5))
+        ]
+        return list(dict.fromkeys(found))
+
+    def _grow_batches(
+        self, growing: "_Growing", which: slice, setting: tuple[Any, int], deadline: float | None
+    ) -> "list[Batch]":
+        """Trees of some batches; no more are begun after the deadline, but for the first of all."""
+        options = dict(zip(("max_features", "min_samples_leaf"), setting, strict=True))
+        batches, seeds = growing.batches[which], growing.seeds[which]
         at_a_time = effective_n_jobs(self.n_jobs)
+        grown: list[Batch] = []
         with Parallel(n_jobs=self.n_jobs) as parallel:
             for start in range(0, len(batches), at_a_time):
-                if start and deadline is not None and time.monotonic() > deadline:
+                if (grown or which.start) and deadline is not None and time.monotonic() > deadline:
                     break
                 now = slice(start, start + at_a_time)
-                for trees, of_unseen in parallel(
-                    delayed(_grow)(X, which, targets, batch, options, seed)
+                grown += parallel(
+                    delayed(_grow)(growing.X, growing.which, growing.targets, batch, options, seed)
                     for batch, seed in zip(batches[now], seeds[now], strict=True)
-                ):
-                    self.trees_ += trees
-                    weights += of_unseen
-        self.oob_distribution_ = LabelDistribution(self.labelsets_, _rows_to_one(_fill_rows(weights, which)))
-        return [self.oob_distribution_]
+                )
+        return grown
 
     def views(self, X: Any) -> list[Distribution]:
         """The label sets in the leaves that a row comes to; all trees have the same weight."""
-        X = _for_trees(X)
+        X = self._features(X)
         weights = sp.csr_array((X.shape[0], len(self.labelsets_)))
         for start in range(0, len(self.trees_), BATCH_SIZE):
             trees = self.trees_[start : start + BATCH_SIZE]
             leaves = np.stack([tree.tree.apply(X) for tree in trees], axis=1)
             weights += _leaf_shares(trees, leaves, np.ones(leaves.shape, dtype=bool), len(self.labelsets_))
         return [LabelDistribution(self.labelsets_, _rows_to_one(weights))]
+
+
+class _Growing(NamedTuple):
+    """What trees are grown from."""
+
+    X: Any  # as trees take it
+    which: np.ndarray  # the label set of each row
+    targets: dict[str, np.ndarray]
+    batches: list[list[str]]  # of each tree, what it is grown for
+    seeds: list[int]  # of the batches
+
+
+Batch = tuple[list[LabelsetTree], sp.csr_array]  # trees, and the sum of what they say of rows that they have not seen
+
+
+def _error_of_many(weights: Sequence[sp.csr_array], labelsets: np.ndarray, Y: np.ndarray) -> float:
+    """The Brier score of labels in out-of-bag rows that many trees would have, told from a few batches.
+
+    It falls with the number of trees T as a + b / T, faster where leaves are small. Both are told from the scores of
+    single batches and of all of them together.
+    """
+    together = _brier_score(sum(weights), labelsets, Y)
+    if len(weights) == 1:
+        return together
+    alone = float(np.mean([_brier_score(of_batch, labelsets, Y) for of_batch in weights]))
+    return together - (alone - together) / (len(weights) - 1)
+
+
+def _brier_score(weights: Any, labelsets: np.ndarray, Y: np.ndarray) -> float:
+    """Mean squared error of the labels of rows that some tree has not seen; as if nothing were known, if none has."""
+    rows = np.flatnonzero(np.diff(weights.indptr))
+    marginals = _rows_to_one(weights[rows]) @ labelsets.astype(float)
+    return float(np.mean((marginals - Y[rows]) ** 2)) if rows.size else 0.25
+
+
+def _columns_in_use(X: Any) -> np.ndarray | None:
+    """Features that are not 0 in two rows or more; None if that is true of all, or of none.
+
+    A word that occurs in a single row tells nothing about others, but trees would look at it at every node.
+    """
+    n_rows = X.count_nonzero(axis=0) if sp.issparse(X) else np.count_nonzero(X, axis=0)
+    in_use = np.flatnonzero(n_rows > 1)
+    return in_use if 0 < in_use.size < X.shape[1] else None
 
 
 def _grow(

@@ -37,7 +37,8 @@ class PackedTree(NamedTuple):
         """What is needed of a tree of scikit-learn's to walk it."""
         splits = np.flatnonzero(tree.children_left != LEAF)
         numbers = (splits, tree.children_left[splits], tree.children_right[splits], tree.feature[splits])
-        return cls(*map(narrow, numbers), _round_down(tree.threshold[splits]))
+        nodes, left, right, feature = map(narrow, numbers)
+        return cls(nodes, left, right, feature, _round_down(tree.threshold[splits]))
 
     @property
     def n_leaves(self) -> int:
