@@ -233,5 +233,5 @@ def _brier_score(data: _Data, splits: Splits, labels: IntArray, models: Sequence
         known = data.known[np.ix_(test, labels)]
         errors = _predict(data.X[test], model) - data.Y[np.ix_(test, labels)]
         total += float((errors[known] ** 2).sum())
-        n_known += np.count_nonzero(known)
+        n_known += int(np.count_nonzero(known))
     return total / max(n_known, 1)

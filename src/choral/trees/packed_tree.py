@@ -36,8 +36,9 @@ class PackedTree(NamedTuple):
     def pack(cls, tree: Tree) -> "PackedTree":
         """What is needed of a tree of scikit-learn's to walk it."""
         splits = np.flatnonzero(tree.children_left != LEAF)
-        numbers = (splits, tree.children_left[splits], tree.children_right[splits], tree.feature[splits])
-        return cls(*map(narrow, numbers), _round_down(tree.threshold[splits]))
+        left, right = narrow(tree.children_left[splits]), narrow(tree.children_right[splits])
+        threshold = _round_down(tree.threshold[splits])
+        return cls(narrow(splits), left, right, narrow(tree.feature[splits]), threshold)
 
     @property
     def n_leaves(self) -> int:
