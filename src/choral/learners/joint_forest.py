@@ -20,7 +20,7 @@ from choral.overlap import AnyLoss
 from choral.trees import PackedTree, narrow, to_tree_features
 
 MAX_TREE_ROWS = 10_000  # drawn for one tree: more rows cost no more time to grow it and no more memory to keep it
-MAX_CLASSES = 25  # label sets that trees are grown for, at most a quarter as many as rows; others join the nearest
+MAX_CLASSES = 50  # label sets that trees are grown for, at most a quarter as many as rows; others join the nearest
 MAX_OUTPUTS = 24  # labels by which a split is judged; more are projected to
 N_PROJECTIONS = 8  # random directions, others for each tree
 PROJECTION_STEPS = 64  # directions are whole numbers, this many to a standard deviation: so sums of targets are exact
@@ -59,7 +59,7 @@ class JointForest(PooledJoint):
         Trees, extremely randomised (Geurts, Ernst and Wehenkel 2006) on rows drawn with replacement, at most 10,000 for
         each tree.
     target : {"both", "labels", "labelsets"}
-        What trees are grown for: all labels at once, the 25 most frequent label sets as classes (rarer ones count as
+        What trees are grown for: all labels at once, the 50 most frequent label sets as classes (rarer ones count as
         the nearest of them), or in turn one tree for labels and one for label sets. More than 24 labels are projected
         to 8 random directions, others for each tree (Joly, Geurts and Wehenkel 2014).
     max_features : "auto", float, int or str
