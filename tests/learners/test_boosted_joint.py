@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold
 
 from choral.datasets import make_dependent
 from choral.learners import BoostedJoint, boosted_joint
-from choral.learners.boosted_joint import PENALTY, _best_rounds, _Growing, _grow_tree, _useful_columns
+from choral.learners.boosted_joint import PENALTY, _best_rounds, _grow_tree, _Growing, _useful_columns
 
 DATA = make_dependent(200, 5, 0.6, n_features=6)
 X, Y = DATA.X, DATA.Y

@@ -209,9 +209,9 @@ def test_exponents_are_learned_from_some_rows_of_many(monkeypatch):
     rows_seen = []
 
     def spying_on(function):
-        def spy(evidence, labels, rows):
+        def spy(evidence, labels, rows, *known):
             rows_seen.append(rows)
-            return function(evidence, labels, rows)
+            return function(evidence, labels, rows, *known)
 
         return spy
 
@@ -284,10 +284,11 @@ def of_labelsets(weights):
     return {labels: share for labels, share in shares.items() if share}
 
 
+SMALL_LEAVES = {"max_features": 0.2, "min_samples_leaf": 1, "random_state": 0}  # one setting: nothing is tried first
 FORESTS = [
-    JointForest(12, random_state=0),
-    JointForest(12, target="labels", random_state=0),
-    JointForest(12, target="labelsets", random_state=0),
+    JointForest(12, **SMALL_LEAVES),
+    JointForest(12, target="labels", **SMALL_LEAVES),
+    JointForest(12, target="labelsets", **SMALL_LEAVES),
     JointForest(12, min_samples_leaf=6, max_features=1.0, random_state=0),
 ]
 
@@ -313,7 +314,7 @@ def test_rows_left_out_are_judged_by_the_trees_that_have_not_seen_them(learner, 
 
 def test_of_many_rows_each_tree_sees_some(grown, monkeypatch):
     monkeypatch.setattr(joint_forest, "MAX_TREE_ROWS", 15)
-    forest = JointForest(12, random_state=0).fit(X, Y)
+    forest = JointForest(12, **SMALL_LEAVES).fit(X, Y)
     assert [len(one.rows) for one in grown] == [15] * 12
     assert len({tuple(one.rows) for one in grown}) == 12
     for row, found in enumerate(as_dicts(forest.oob_distribution_)[:10]):
@@ -323,7 +324,7 @@ def test_of_many_rows_each_tree_sees_some(grown, monkeypatch):
 
 @pytest.mark.parametrize("n_estimators", [1, 3])
 def test_a_row_that_every_tree_has_seen_is_judged_by_the_label_sets_of_all_others(n_estimators, grown):
-    forest = JointForest(n_estimators, random_state=0).fit(X, Y)
+    forest = JointForest(n_estimators, **SMALL_LEAVES).fit(X, Y)
     always = set.intersection(*(set(one.rows.tolist()) for one in grown))
     assert 0 < len(always) < len(X)
     found = as_dicts(forest.oob_distribution_)
@@ -338,20 +339,20 @@ def test_a_forest_of_one_row():
 
 @pytest.mark.parametrize("limit", [0, 200])  # beyond it trees grow on sparse columns; the rows of one tree are fewer
 def test_trees_that_are_grown_on_a_sparse_matrix(limit, monkeypatch, grown):
-    dense = JointForest(12, random_state=0).fit(X, Y)
-    assert_same(JointForest(12, random_state=0).fit(sp.csc_matrix(X), Y).views(NEW)[0], dense.views(NEW)[0])
+    dense = JointForest(12, **SMALL_LEAVES).fit(X, Y)
+    assert_same(JointForest(12, **SMALL_LEAVES).fit(sp.csc_matrix(X), Y).views(NEW)[0], dense.views(NEW)[0])
     monkeypatch.setattr(joint_forest, "MAX_DENSE_ENTRIES", limit)
     wide = sp.csr_array(X)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
     grown.clear()
-    forest = JointForest(12, random_state=0).fit(wide, Y)
+    forest = JointForest(12, **SMALL_LEAVES).fit(wide, Y)
     for row, found in zip(NEW[:8], as_dicts(forest.views(sp.csr_array(NEW))[0]), strict=False):
         assert found == pytest.approx(of_labelsets(share_by_definition(grown, row)))
     assert_same(forest.predict_distribution(wide), forest.predict_distribution(X))
 
 
 def test_trees_are_grown_for_labels_and_label_sets_in_turn(grown):
-    JointForest(12, random_state=0).fit(X, Y)
+    JointForest(12, **SMALL_LEAVES).fit(X, Y)
     assert [one.target.shape[1] for one in grown] == [3, 1] * 6
     for one in grown:
         labels = Y[np.unique(one.rows)]
@@ -364,7 +365,7 @@ def test_trees_are_grown_for_labels_and_label_sets_in_turn(grown):
 def test_many_labels_are_projected_anew_for_each_tree(grown, monkeypatch):
     monkeypatch.setattr(joint_forest, "MAX_OUTPUTS", 2)
     monkeypatch.setattr(joint_forest, "N_PROJECTIONS", 2000)
-    JointForest(2, target="labels", random_state=0).fit(X, Y)
+    JointForest(2, target="labels", **SMALL_LEAVES).fit(X, Y)
     first, second = (one.target for one in grown)
     assert first.shape[1] == second.shape[1] == 2000
     assert not np.array_equal(first[:, 0], second[:, 0])
@@ -376,26 +377,26 @@ def test_many_labels_are_projected_anew_for_each_tree(grown, monkeypatch):
 
 
 def test_jobs_change_nothing():
-    alone = JointForest(25, random_state=0).fit(X, Y)
+    alone = JointForest(25, **SMALL_LEAVES).fit(X, Y)
     with parallel_config("threading", n_jobs=2):
-        together = JointForest(25, random_state=0).fit(X, Y)
+        together = JointForest(25, **SMALL_LEAVES).fit(X, Y)
     assert len(together.trees_) == 25
     assert_same(together.views(NEW)[0], alone.views(NEW)[0])
     assert_same(together.oob_distribution_, alone.oob_distribution_)
 
 
 def test_no_tree_is_begun_after_the_deadline():
-    forest = JointForest(25, random_state=0)
+    forest = JointForest(25, **SMALL_LEAVES)
     forest.fit_views(X, Y.astype(np.uint8), deadline=time.monotonic() - 1)
     assert len(forest.trees_) == joint_forest.BATCH_SIZE
     (few,) = forest.views(NEW)
-    assert_same(few, JointForest(joint_forest.BATCH_SIZE, random_state=0).fit(X, Y).views(NEW)[0])
+    assert_same(few, JointForest(joint_forest.BATCH_SIZE, **SMALL_LEAVES).fit(X, Y).views(NEW)[0])
     forest.fit_views(X, Y.astype(np.uint8), deadline=time.monotonic() + 1000)
     assert len(forest.trees_) == 25
 
 
 def test_saved_trees_are_small_and_the_same():
-    forest = JointForest(20, random_state=0).fit(X, Y)
+    forest = JointForest(20, **SMALL_LEAVES).fit(X, Y)
     assert_same(pickle.loads(pickle.dumps(forest)).views(NEW)[0], forest.views(NEW)[0])
     for one in forest.trees_:
         assert {array.dtype for array in (*one.tree[:4], *one[1:])} == {np.dtype(np.uint8)}
@@ -441,7 +442,7 @@ def test_rare_label_sets_are_grown_for_as_the_nearest_frequent_one(most, n_rows,
 
 def test_label_sets_beyond_the_classes_of_trees_keep_their_weight(monkeypatch, grown):
     monkeypatch.setattr(joint_forest, "MAX_CLASSES", 2)
-    forest = JointForest(20, target="labelsets", random_state=0).fit(X, Y)
+    forest = JointForest(20, target="labelsets", **SMALL_LEAVES).fit(X, Y)
     assert {len(one.tree.classes_) for one in grown} == {2}
     assert len(forest.labelsets_) == len(np.unique(Y, axis=0)) > 2
     (view,) = forest.views(X)
@@ -453,6 +454,48 @@ def test_options_reach_the_trees(grown):
     assert {(one.tree.max_features, one.tree.min_samples_leaf) for one in grown} == {(2, 5)}
     assert len({one.tree.random_state for one in grown}) == len(grown) == 7
     assert min(one.tree.tree_.n_node_samples.min() for one in grown) >= 5
+
+
+def test_settings_are_those_with_the_best_out_of_bag_rows(grown, monkeypatch):
+    monkeypatch.setattr(joint_forest, "BATCH_SIZE", 4)
+    errors, real = [], joint_forest._error_of_many
+    monkeypatch.setattr(joint_forest, "_error_of_many", lambda *given: errors.append(real(*given)) or errors[-1])
+    forest = JointForest(20, random_state=0).fit(X, Y)
+    tried = [(0.2, 1), (0.2, 3), (X.shape[1], 5)]
+    settings = [(one.tree.max_features, one.tree.min_samples_leaf) for one in grown]
+    assert settings[:36] == [setting for setting in tried for _ in range(12)]
+    chosen = tried[int(np.argmin(errors))]
+    assert len(set(errors)) == 3
+    assert settings[36:] == [chosen] * 8
+    assert (forest.max_features_, forest.min_samples_leaf_) == chosen
+    kept = JointForest(20, max_features=chosen[0], min_samples_leaf=chosen[1], random_state=0).fit(X, Y)
+    assert_same(forest.views(NEW)[0], kept.views(NEW)[0])  # trees that were tried are kept
+
+
+def test_a_setting_that_is_given_is_not_chosen(grown):
+    JointForest(10, max_features=1, random_state=0).fit(X, Y)
+    assert {one.tree.max_features for one in grown} == {1}
+    assert {one.tree.min_samples_leaf for one in grown} == {1, 3, 5}
+
+
+def test_the_error_of_many_trees_is_told_from_a_few():
+    """Of batches whose errors fall as a + b / T, it is a: here a row is right with half of the weight in each batch."""
+    labelsets, labels = np.array([[0], [1]], dtype=np.uint8), np.array([[1], [1]])
+    batches = [sp.csr_array([[1.0, 0.0], [0.0, 0.0]]), sp.csr_array([[0.0, 1.0], [0.0, 0.0]])]  # no tree for row 1
+    alone, together = (1.0 + 0.0) / 2, 0.25
+    assert joint_forest._error_of_many(batches, labelsets, labels) == pytest.approx(together - (alone - together))
+    assert joint_forest._error_of_many(batches[:1], labelsets, labels) == 1.0
+    assert joint_forest._error_of_many([sp.csr_array((2, 2))], labelsets, labels) == 0.25  # nothing is known
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_words_of_a_single_row_are_left_out(form):
+    rare = np.zeros((60, 2))
+    rare[3, 0] = rare[4:6, 1] = 1
+    forest = JointForest(5, **SMALL_LEAVES).fit(form(np.hstack([rare, X])), Y)
+    new = np.hstack([np.zeros((len(NEW), 2)), NEW])
+    same = JointForest(5, **SMALL_LEAVES).fit(np.hstack([rare[:, 1:], X]), Y)
+    assert_same(forest.views(form(new))[0], same.views(new[:, 1:])[0])
 
 
 def test_a_constant_feature_tells_nothing():
@@ -681,8 +724,7 @@ def test_members_of_all_kinds():
     kinds = [type(view) for view in model.views(NEW)]
     joint, apart = LabelDistribution, IndependentLabels
     assert kinds == [joint, joint, apart, apart, joint, apart, joint, apart, joint, apart]
-    assert len(model.pool_.exponents) == len(model.smoothings_) == 10
-    assert [share > 0 for share in model.smoothings_] == [kind is joint for kind in kinds]
+    assert len(model.pool_.exponents) == 10 + kinds.count(joint) + 1  # marginals, lifts, frequencies of label sets
     np.testing.assert_array_equal(model.views(NEW)[5].marginals(), frozen.predict_proba(NEW))
     assert np.mean(model.predict(X) == Y) > 0.85
 
@@ -742,7 +784,7 @@ def test_who_knows_more_counts_more():
     features = rng.normal(size=(1000, 3))
     labels = rng.binomial(1, 1 / (1 + np.exp(-2 * features)))  # the echo is half as sure as it should be
     model = StackedJoint([("knows", Echo()), ("noise", Noise())], random_state=0).fit(features, labels)
-    np.testing.assert_allclose(model.pool_.exponents, [2, 0], atol=0.15)
+    np.testing.assert_allclose(model.pool_.exponents[:2], [2, 0], atol=0.15)
 
 
 class Noise(Echo):
@@ -765,28 +807,13 @@ def test_many_label_sets_and_labels():
 # All that there is
 
 
-FOUR_VALUES, TWO_VALUES = np.tile([[0.0], [1], [2], [3]], (10, 2)), np.tile([[0.0, 5], [1, 5]], (20, 1))
-
-
-@pytest.mark.parametrize(
-    "features, boosted",
-    [
-        (FOUR_VALUES, True),
-        (TWO_VALUES, False),
-        (np.hstack([TWO_VALUES, FOUR_VALUES]), True),
-        (np.ones((40, 2)), False),
-        (sp.csr_array(FOUR_VALUES), False),
-    ],
-)
-def test_boosted_trees_are_for_dense_features_of_many_values(features, boosted):
-    labels = np.tile([[0, 1], [1, 0], [1, 1], [0, 1]], (10, 1))
-    model = AutoJoint(3, cv=2, random_state=0).fit(features, labels)
-    names = [name for name, _ in model.estimators_]
-    assert names == ["forest of labels", "forest of label sets", "sparse regressions", "boosted trees"][: 3 + boosted]
-    forests = [member for _, member in model.estimators_[:2]]
-    assert [(len(forest.trees_), forest.target) for forest in forests] == [(3, "both"), (3, "labelsets")]
-    assert len(model.pool_.exponents) == 3 + boosted
-    spread_out, packed = (model.predict_distribution(form) for form in (features, sp.csr_array(features)))
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_members_are_the_same_for_all_features(form):
+    model = AutoJoint(20, cv=2, random_state=0).fit(form(X), Y)
+    assert [name for name, _ in model.estimators_] == ["sparse regressions", "boosted trees", "forest"]
+    assert len(model.estimators_[2][1].trees_) == 20
+    assert len(model.pool_.exponents) == 3 + 1 + 1  # marginals, the lift of the forest, frequencies of label sets
+    spread_out, packed = (model.predict_distribution(new) for new in (NEW, sp.csr_array(NEW)))
     assert_same(packed, spread_out)
 
 
@@ -798,8 +825,10 @@ def test_all_that_there_is_repeats():
     assert clone(model).get_params() == {
         "n_estimators": 5,
         "cv": 2,
+        "time_budget": None,
         "measure": None,
         "n_jobs": None,
+        "verbose": False,
         "random_state": 0,
     }
     assert np.mean(model.predict(X) == Y) > 0.9

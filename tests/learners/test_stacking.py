@@ -24,7 +24,7 @@ def all_labelsets(n_labels):
 def models(seed=0):
     """Marginals that know something of the labels, others that know nothing, a joint model, and frequencies."""
     rng = np.random.default_rng(seed)
-    good = np.clip(0.5 + 0.3 * (2 * Y - 1.0) + 0.15 * rng.normal(size=Y.shape), 0.02, 0.98)
+    good = np.clip(0.5 + 0.2 * (2 * Y - 1.0) + 0.3 * rng.normal(size=Y.shape), 0.02, 0.98)
     poor = rng.uniform(0.2, 0.8, size=Y.shape)
     seen, which, counts = np.unique(Y, axis=0, return_inverse=True, return_counts=True)
     weights = rng.dirichlet(np.full(len(seen), 0.5), size=len(Y)) + 0.5 * np.eye(len(seen))[which.ravel()]
@@ -42,11 +42,8 @@ def test_marginals_and_lift_together_are_the_joint_model(form):
     expected = joint.scores(candidates)
     product_of_labels = MarginalEvidence(weights @ labelsets).scores(candidates)
     np.testing.assert_allclose(lift.scores(candidates) + product_of_labels, expected)
-    some = candidates_of = np.array([4, 1])
-    part = Candidates(all_labelsets(3)[2:], rng.normal(size=(2, 3)))
-    np.testing.assert_allclose(
-        lift[candidates_of].scores(part), JointLift(labelsets, weights[some], 0.3).scores(part)
-    )
+    some, part = np.array([4, 1]), Candidates(all_labelsets(3)[2:], rng.normal(size=(2, 3)))
+    np.testing.assert_allclose(lift[some].scores(part), JointLift(labelsets, weights[some], 0.3).scores(part))
     assert lift.log_odds is None
 
 
@@ -69,7 +66,7 @@ def test_exponents_by_likelihood_are_those_of_a_plain_search():
 
     plain = minimize(loss, [0.5, 0.5], method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10}).x.clip(0)
     np.testing.assert_allclose(found, plain, atol=1e-3)
-    assert found[0] > 5 * found[1]
+    assert found[0] > 3 * found[1]
 
 
 def test_labels_that_are_not_known_do_not_count():
@@ -92,7 +89,7 @@ def test_lifts_that_lie_are_left_out():
     seen = np.unique(Y, axis=0)
     lie = JointLift(seen, np.eye(len(seen))[rng.integers(len(seen), size=len(Y))], 0.05)
     pool = fit_stack([models()[0], lie], Y, ROWS)
-    assert pool.exponents[1] < 0.05 < pool.exponents[0]
+    assert pool.exponents[1] < 0.1 * pool.exponents[0]
 
 
 def stacked(**options):

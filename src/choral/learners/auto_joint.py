@@ -95,7 +95,7 @@ class AutoJoint(BaseStack):
         return [
             ("sparse regressions", LogisticJoint(cv=splits, n_jobs=self.n_jobs)),
             ("boosted trees", BoostedJoint(cv=splits, n_jobs=self.n_jobs)),
-            ("forest", JointForest(self.n_estimators, target="labels", n_jobs=self.n_jobs)),
+            ("forest", JointForest(self.n_estimators, n_jobs=self.n_jobs)),
         ]
 
     def _tell(self, what: str) -> None:

@@ -17,7 +17,7 @@ from choral._typing import CrossValidation, IntArray, RandomState
 from choral.decisions import IndependentLabels
 from choral.decisions.base import Distribution
 from choral.learners.base import MAX_SEED
-from choral.learners.pooled import PooledJoint, Splits, inner_splits
+from choral.learners.pooled import OutOfTime, PooledJoint, Splits, inner_splits
 from choral.overlap import AnyLoss
 
 SPARSE_STRENGTHS = (0.1, 0.3, 1.0, 3.0)
@@ -104,7 +104,8 @@ class LogisticJoint(PooledJoint):
         known : ndarray of bool, of shape (n_rows, n_labels), optional
             Which labels are known; the others are not learned from.
         deadline : float, optional
-            When `time.monotonic` is past it, no further strength is tried; the first is in any case.
+            No further strength is tried if it would not be done then, by `time.monotonic`; `OutOfTime` if not even the
+            first would be.
         """
         strengths = self.strengths
         if strengths is None:
@@ -138,17 +139,23 @@ class LogisticJoint(PooledJoint):
         rows = np.sort(rng.permutation(n_rows)[:MAX_CHOICE_ROWS])
         labels = np.sort(rng.permutation(n_labels)[:MAX_CHOICE_LABELS])
         some = [(np.intersect1d(train, rows), np.intersect1d(test, rows)) for train, test in splits]
+        some_are_left = rows.size < n_rows or labels.size < n_labels
         best: list[sp.csr_array] = []
         least = np.inf
+        if deadline is not None:
+            self._check_time(data, splits, strengths[0], deadline)
         for strength in strengths:
-            if best and deadline is not None and time.monotonic() > deadline:
-                break
+            start = time.monotonic()
             models = self._fit_folds(data, some, labels, strength)
             error = _brier_score(data, some, labels, models)
             if error > least:
                 break
             if error < least:  # as long as the penalty leaves nothing, scores are equal
                 best, least, self.strength_ = models, error, strength
+            now = time.monotonic()
+            left_over = n_rows * n_labels / (rows.size * labels.size) if some_are_left else 0
+            if deadline is not None and now + (now - start) * (1 + left_over) > deadline:
+                break
         if rows.size < n_rows:
             return self._fit_folds(data, splits, np.arange(n_labels), self.strength_)
         others = np.setdiff1d(np.arange(n_labels), labels)
@@ -157,6 +164,15 @@ class LogisticJoint(PooledJoint):
         order = np.argsort(np.concatenate([labels, others]))
         rest = self._fit_folds(data, splits, others, self.strength_)
         return [sp.csr_array(sp.vstack(parts))[order] for parts in zip(best, rest, strict=True)]
+
+    def _check_time(self, data: "_Data", splits: Splits, strength: float, deadline: float) -> None:
+        """Refuse to begin if the regressions of all labels and folds, as long as the first, would not be done."""
+        start = time.monotonic()
+        _fit_labels(data, splits[0][0], np.array([int(data.Y.sum(axis=0).argmax())]), strength)
+        now = time.monotonic()
+        needed = (now - start) * data.Y.shape[1] * len(splits) / effective_n_jobs(self.n_jobs)
+        if now + needed > deadline:
+            raise OutOfTime(f"which would take about {needed:.1f} s; {max(0.0, deadline - now):.1f} s were left for it")
 
     def _fit_folds(self, data: "_Data", splits: Splits, labels: IntArray, strength: float) -> list[sp.csr_array]:
         """For each split, the coefficients of these labels, fitted on its training rows."""
