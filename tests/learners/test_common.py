@@ -25,7 +25,7 @@ from choral.learners import (
     LogisticJoint,
     MLkNN,
     PrunedTreeClassifier,
-    auto_joint,
+    boosted_joint,
 )
 from choral.learners.joint import JointClassifier
 from choral.learners.pooled import PooledJoint
@@ -81,7 +81,7 @@ if parse_version(sklearn.__version__) < parse_version("1.7"):  # which starts th
 @pytest.fixture(autouse=True)
 def few_trees_and_one_thread(monkeypatch):
     """Boosted trees are small: threads that wait for each other take many times as long on a busy machine."""
-    monkeypatch.setattr(auto_joint, "BOOSTING_ROUNDS", 5)
+    monkeypatch.setattr(boosted_joint, "PATIENCE", 20)
     with threadpool_limits(1):
         yield
 

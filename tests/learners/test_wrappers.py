@@ -288,7 +288,7 @@ def test_parameters_of_members_are_set_by_name():
     assert "forest__n_estimators" not in model.get_params(deep=False)
     model.set_params(forest__n_estimators=3, apart__estimator=GaussianNB(), cv=3)
     fitted = dict(model.fit(X, Y).estimators_)
-    assert len(fitted["forest"].forest_.estimators_) == 3
+    assert len(fitted["forest"].trees_) == 3
     assert isinstance(fitted["apart"].estimator_.estimators_[0], GaussianNB)
     model.set_params(forest="drop").fit(X, Y)
     assert [name for name, _ in model.estimators_] == ["apart"]

@@ -76,4 +76,5 @@ def _by_likelihood(
         total = (counted * (np.logaddexp(0, pooled) - Y * pooled)).sum() / len(Y)
         return total + RIDGE * away @ away, np.einsum("nk,nkm->m", errors, log_odds) / len(Y) + 2 * RIDGE * away
 
-    return minimize(loss, equal, jac=True, method="L-BFGS-B", bounds=[(0, MAX_EXPONENT)] * len(equal)).x
+    bounds, precise = [(0, MAX_EXPONENT)] * len(equal), {"ftol": 1e-14, "gtol": 1e-9}
+    return minimize(loss, equal, jac=True, method="L-BFGS-B", bounds=bounds, options=precise).x
