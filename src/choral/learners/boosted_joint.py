@@ -83,6 +83,7 @@ class BoostedJoint(PooledJoint):
     """
 
     ties_labels = True
+    learns_from_known = True
     models_: "list[_Boosted]"
     n_rounds_: int
 
