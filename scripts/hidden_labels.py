@@ -7,6 +7,7 @@ things that one can do without it: to fill in 0 for what is missing, or to leave
 """
 
 import argparse
+from collections.abc import Callable
 
 import numpy as np
 
@@ -19,34 +20,38 @@ SHARES = (0.0, 0.1, 0.3, 0.5)
 N_FOLDS = 5
 SEED = 0
 MIN_ROWS = 50  # complete rows that a model needs
+Way = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # what to do with missing labels
 
 
-def training_sets(X: np.ndarray, Y: np.ndarray, share: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """What is given to the learner when this share of labels is missing."""
-    incomplete = np.where(np.random.default_rng(SEED).random(Y.shape) < share, np.nan, Y)
-    found = {"as they are": (X, incomplete)}
-    if share:
-        complete = ~np.isnan(incomplete).any(axis=1)
-        found["filled with 0"] = X, np.nan_to_num(incomplete)
-        if complete.sum() >= MIN_ROWS:
-            found["complete rows"] = X[complete], incomplete[complete]
-    return found
+def as_they_are(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return X, Y
 
 
-def measure(name: str, n_estimators: int) -> None:
-    """Print a line for each share and way."""
-    dataset = load(name)
+def filled_with_zeros(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return X, np.nan_to_num(Y)
+
+
+def complete_rows(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    complete = ~np.isnan(Y).any(axis=1)
+    return X[complete], Y[complete]
+
+
+def measure(name: str, share: float, way: Way, n_estimators: int) -> None:
+    """Print the loss when this share of labels is hidden."""
+    dataset, losses = load(name), []
     X, Y = dataset.X, dataset.Y
-    losses: dict[tuple[float, str], list[float]] = {}
     for train, test in MultilabelStratifiedKFold(N_FOLDS, random_state=SEED).split(X, Y):
-        for share in SHARES:
-            for way, (X_train, Y_train) in training_sets(X[train], Y[train], share).items():
-                model = AutoJoint(n_estimators, random_state=SEED).fit(X_train, Y_train)
-                curve = loss_curve(Y[test], model.predict_curve(X[test]))
-                losses.setdefault((share, way), []).append(float(np.mean(curve.losses)))
-    for (share, way), of_folds in losses.items():
-        print(f"{name}  {share:.0%} hidden, {way}: {np.mean(of_folds):.4f} in {len(of_folds)} folds", flush=True)
+        hidden = np.random.default_rng(SEED).random(Y[train].shape) < share
+        X_train, Y_train = way(X[train], np.where(hidden, np.nan, Y[train]))
+        if len(X_train) < MIN_ROWS:
+            print(f"{name}, {share:.0%} hidden, {way.__name__}: only {len(X_train)} rows", flush=True)
+            return
+        model = AutoJoint(n_estimators, random_state=SEED).fit(X_train, Y_train)
+        losses.append(float(np.mean(loss_curve(Y[test], model.predict_curve(X[test])).losses)))
+    print(f"{name}, {share:.0%} hidden, {way.__name__}: {np.mean(losses):.4f}", flush=True)
 
+
+WAYS: tuple[Way, ...] = (as_they_are, filled_with_zeros, complete_rows)
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -54,4 +59,6 @@ if __name__ == "__main__":
     parser.add_argument("--n-estimators", type=int, default=300)
     arguments = parser.parse_args()
     for dataset_name in arguments.datasets:
-        measure(dataset_name, arguments.n_estimators)
+        for hidden_share in SHARES:
+            for one_way in WAYS if hidden_share else WAYS[:1]:
+                measure(dataset_name, hidden_share, one_way, arguments.n_estimators)
