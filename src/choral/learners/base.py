@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples, check_consistent_length, chec
 
 from choral._saved import SavedState
 from choral._typing import Features, LabelArray, LabelMatrix, RandomState
+from choral.learners.missing import find_missing
 from choral.learners.pruned_tree import PrunedTreeClassifier
 from choral.rows.blocks import check_binary
 
@@ -38,7 +39,7 @@ class MultiLabelClassifier(SavedState, ClassifierMixin, BaseEstimator):
         Where features come as a frame.
     classes_ : list of ndarray
         ``[0, 1]`` for each label, as scikit-learn's classifiers of several outputs have it, in the dtype of the labels
-        given to ``fit``. Predicted labels have it too.
+        given to ``fit``; int64 for objects, and where labels are missing. Predicted labels have it too.
     """
 
     n_labels_: int
@@ -54,6 +55,11 @@ class MultiLabelClassifier(SavedState, ClassifierMixin, BaseEstimator):
 
     def _check_labels(self, Y: Any) -> LabelArray:
         """Labels as uint8; their number and dtype are kept."""
+        if find_missing(Y) is not None:
+            raise ValueError(
+                f"Y must be complete for {type(self).__name__}; some labels are missing, NaN. "
+                "AutoJoint, BoostedJoint, JointForest, LogisticJoint and StackedJoint learn from those that are known."
+            )
         labels: np.ndarray = validate_data(self, y=Y.toarray() if sp.issparse(Y) else Y, multi_output=True)
         if labels.ndim == 1:
             raise ValueError(

@@ -84,6 +84,7 @@ class BoostedJoint(PooledJoint):
     """
 
     ties_labels = True
+    learns_from_known = True
     models_: "list[BoostedModel]"
     n_rounds_: int
 

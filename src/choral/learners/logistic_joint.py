@@ -73,6 +73,7 @@ class LogisticJoint(PooledJoint):
     """
 
     ties_labels = True
+    learns_from_known = True
     strength_: float
     coef_: sp.csr_array
     intercept_: np.ndarray

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 
 from choral._typing import CrossValidation, Features, IntArray, LabelMatrix, RandomState
 from choral._validation import check_count
@@ -16,6 +16,7 @@ from choral.decisions.base import Distribution
 from choral.learners.base import MAX_SEED, narrow_rows
 from choral.learners.evidence import Evidence, PriorEvidence, evidence_of
 from choral.learners.joint import JointClassifier
+from choral.learners.missing import complete_labels, split_missing
 from choral.learners.pooling import Pool, best_score, fit_pool
 from choral.stats import MultilabelStratifiedKFold
 
@@ -44,6 +45,8 @@ class PooledJoint(JointClassifier):
     """
 
     ties_labels: ClassVar[bool] = False  # whether the frequencies of label sets are a model of the pool
+    learns_from_known: ClassVar[bool] = False  # whether `fit_views` looks at known labels alone
+    n_jobs: int | None
     random_state: RandomState
     labelsets_: np.ndarray
     counts_: np.ndarray
@@ -51,10 +54,22 @@ class PooledJoint(JointClassifier):
     smoothings_: list[float]
 
     def fit(self, X: Features, Y: LabelMatrix) -> "PooledJoint":
-        """Fit the models, then smoothing and exponents on what they say of rows that they were not fitted on."""
+        """Fit the models, then smoothing and exponents on what they say of rows that they were not fitted on.
+
+        Parameters
+        ----------
+        X : features of shape (n_samples, n_features)
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels, 0 or 1; nan (or None, or pandas' NA) where a label is missing: see docs/missing_labels.md. Rows
+            without a known label are left out.
+        """
         deadline = self._deadline()
+        Y, known = split_missing(Y)
         X, Y = self._check_training(X, Y)
-        self._fit_pool(self.fit_views(X, Y, deadline=deadline), Y)
+        if known is not None:
+            X, Y, known = self._drop_unlabelled(X, Y, known)
+        views, Y = self.fit_and_complete(X, Y, known, deadline)
+        self._fit_pool(views, Y, known)
         return self
 
     def _deadline(self) -> float | None:
@@ -70,6 +85,41 @@ class PooledJoint(JointClassifier):
         X = narrow_rows(super()._check_features(X))
         return X.toarray() if sp.issparse(X) and not self._is_sparse else X  # some models then take nothing else
 
+    def _drop_unlabelled(self, X: Any, Y: np.ndarray, known: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        """The rows of which at least one label is known; the mask is None if all their labels are."""
+        has_label = known.any(axis=1)
+        if not has_label.all():
+            cv = getattr(self, "cv", None)  # forests have none
+            if not (cv is None or isinstance(cv, Number) or hasattr(cv, "split")):
+                raise ValueError(
+                    "cv as pairs of training and test rows needs a known label in each row; "
+                    f"Y[{has_label.argmin()}] is nan throughout. Leave such rows out of X, Y and cv."
+                )
+            X, Y, known = _safe_indexing(X, np.flatnonzero(has_label)), Y[has_label], known[has_label]
+        return X, Y, None if known.all() else known
+
+    def fit_and_complete(
+        self, X: Any, Y: np.ndarray, known: np.ndarray | None, deadline: float | None
+    ) -> tuple[Sequence[Distribution], np.ndarray]:
+        """Fit the models as `fit_views` does; what they say, and the labels with those filled in that are not known."""
+        if known is None:
+            return self.fit_views(X, Y, deadline=deadline), Y
+        if self.learns_from_known:
+            views = self.fit_views(X, Y, known, deadline)
+            return views, complete_labels(Y, known, views)
+        Y = complete_labels(Y, known, self._boosted_views(X, Y, known, min(4, len(Y)), deadline))
+        return self.fit_views(X, Y, known, deadline), Y
+
+    def _boosted_views(
+        self, X: Any, Y: np.ndarray, known: np.ndarray, cv: CrossValidation, deadline: float | None
+    ) -> Sequence[Distribution]:
+        """What boosted trees say of rows that they were not fitted on; they learn from known labels alone."""
+        from choral.learners.boosted_joint import BoostedJoint  # is a pool itself
+
+        boosted = BoostedJoint(cv=cv, n_jobs=self.n_jobs, random_state=self.random_state)
+        X, Y = boosted._check_training(X, Y)  # a stack has let pass what its members may take
+        return boosted.fit_views(X, Y, known, deadline)
+
     def fit_views(
         self, X: Any, Y: np.ndarray, known: np.ndarray | None = None, deadline: float | None = None
     ) -> Sequence[Distribution]:
@@ -79,7 +129,7 @@ class PooledJoint(JointClassifier):
         ----------
         X : features of shape (n_rows, n_features)
         Y : ndarray of shape (n_rows, n_labels)
-            Complete: labels that are not known were filled in.
+            Labels that are not known were filled in, for learners that look at them.
         known : bool ndarray of shape (n_rows, n_labels), optional
             The labels that are known, all unless given.
         deadline : float, optional
@@ -96,11 +146,13 @@ class PooledJoint(JointClassifier):
         rng = check_random_state(self.random_state)
         rows = np.sort(rng.permutation(len(Y))[:MAX_ROWS])
         self.labelsets_, which, self.counts_ = np.unique(Y, axis=0, return_inverse=True, return_counts=True)
-        self._choose_smoothing(views, Y, rows)
+        self._choose_smoothing(views, Y, rows, known)
         self.pool_ = self._find_exponents(self._evidence(views, which.ravel()), Y, rows, known)
 
-    def _choose_smoothing(self, views: Sequence[Distribution], Y: np.ndarray, rows: np.ndarray) -> None:
-        self.smoothings_ = [_best_smoothing(view, Y, rows) for view in views]
+    def _choose_smoothing(
+        self, views: Sequence[Distribution], Y: np.ndarray, rows: np.ndarray, known: np.ndarray | None
+    ) -> None:
+        self.smoothings_ = [_best_smoothing(view, Y, rows, known) for view in views]
 
     def _find_exponents(
         self, evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, known: np.ndarray | None
@@ -151,8 +203,8 @@ def inner_splits(cv: CrossValidation, X: Any, Y: np.ndarray, rng: np.random.Rand
     return splits
 
 
-def _best_smoothing(view: Distribution, Y: np.ndarray, rows: np.ndarray) -> float:
+def _best_smoothing(view: Distribution, Y: np.ndarray, rows: np.ndarray, known: np.ndarray | None) -> float:
     """How much of the product of its marginals makes a model of label sets best by itself."""
     if not isinstance(view, LabelDistribution):
         return 0.0
-    return max(SMOOTHINGS, key=lambda share: best_score([evidence_of(view, share)], Y, rows))
+    return max(SMOOTHINGS, key=lambda share: best_score([evidence_of(view, share)], Y, rows, known))

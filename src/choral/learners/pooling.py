@@ -99,9 +99,9 @@ def fit_pool(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, know
     return Pool(np.unique(Y, axis=0), np.concatenate(choices)[best], score)
 
 
-def best_score(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray) -> float:
+def best_score(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, known: np.ndarray | None = None) -> float:
     """The score of the best exponents, as in `fit_pool`."""
-    return judge(evidence, Y, rows, _equal_exponents(evidence)).best_exponents()[1]
+    return judge(evidence, Y, rows, _equal_exponents(evidence), known).best_exponents()[1]
 
 
 def _equal_exponents(evidence: Sequence[Evidence]) -> np.ndarray:

@@ -20,6 +20,7 @@ from choral.decisions.base import Distribution
 from choral.learners.base import MetaClassifier, seeded_clones
 from choral.learners.evidence import Evidence, JointLift, MarginalEvidence, PriorEvidence
 from choral.learners.expected_loss import ExpectedLossClassifier
+from choral.learners.missing import complete_labels
 from choral.learners.pooled import OutOfTime, PooledJoint, Splits, inner_splits
 from choral.learners.pooling import Pool
 from choral.learners.stack_summary import Member, StackSummary
@@ -56,27 +57,60 @@ class BaseStack(PooledJoint):
         self, X: Any, Y: np.ndarray, known: np.ndarray | None = None, deadline: float | None = None
     ) -> list[Distribution]:
         """Fit all members; what they say of rows that they were not fitted on."""
+        return self.fit_and_complete(X, Y, known, deadline)[0]
+
+    def fit_and_complete(
+        self, X: Any, Y: np.ndarray, known: np.ndarray | None, deadline: float | None
+    ) -> tuple[list[Distribution], np.ndarray]:
+        """Fit all members; what they say, and the labels with those filled in that are not known.
+
+        Members that learn from known labels alone are fitted first. The others take what these say for the missing
+        labels; if there are no such members, boosted trees say it.
+        """
         rng = check_random_state(self.random_state)
         splits = inner_splits(self.cv, X, Y, rng)
-        learners = self._learners(X, splits)
-        self.estimators_, self.members_, self.left_out_ = [], [], {}
-        found: list[Distribution] = []
-        for place, (name, learner) in enumerate(learners):
-            (copy,) = seeded_clones(learner, 1, None if self.random_state is None else rng)
+        seeds = None if self.random_state is None else rng
+        learners = {name: seeded_clones(learner, 1, seeds)[0] for name, learner in self._learners(X, splits)}
+        self.left_out_ = {}
+        early = [name for name, one in learners.items() if known is None or getattr(one, "learns_from_known", False)]
+        late = [name for name in learners if name not in early]
+        some = {name: learners[name] for name in early}
+        fitted = self._fit_members(some, X, Y, known, splits, deadline, n_later=len(late))
+        if known is not None:
+            views = [view for name in fitted for view in fitted[name][1]]
+            Y = complete_labels(Y, known, views or self._boosted_views(X, Y, known, splits, deadline))
+            others = {name: learners[name] for name in late}
+            fitted |= self._fit_members(others, X, Y, known, splits, deadline)
+        in_order = [name for name in learners if name in fitted]
+        self.estimators_ = [(name, fitted[name][0]) for name in in_order]
+        self.members_ = [fitted[name][2] for name in in_order]
+        return [view for name in in_order for view in fitted[name][1]], Y
+
+    def _fit_members(
+        self,
+        learners: dict[str, Any],
+        X: Any,
+        Y: np.ndarray,
+        known: np.ndarray | None,
+        splits: Splits,
+        deadline: float | None,
+        n_later: int = 0,
+    ) -> dict[str, tuple[Any, list[Distribution], Member]]:
+        """Each fitted member, what it says of rows that it was not fitted on, and how good it is."""
+        fitted = {}
+        for n_done, (name, learner) in enumerate(learners.items()):
             start = time.monotonic()
             # A member may take its share of what is left; what it does not need is for those after it.
-            until = None if deadline is None else start + (deadline - start) / (len(learners) - place)
+            until = None if deadline is None else start + (deadline - start) / (len(learners) + n_later - n_done)
             try:
-                member, views = self._fit_member(copy, X, Y, known, splits, until)
+                member, views = self._fit_member(learner, X, Y, known, splits, until)
             except OutOfTime as reason:
                 self.left_out_[name] = str(reason)
                 self._tell(f"{name}: left out, {reason}")
                 continue
-            self.estimators_.append((name, member))
-            self.members_.append(Member.of_views(name, views, Y, known, time.monotonic() - start))
-            found += views
-            self._tell(str(self.members_[-1]))
-        return found
+            fitted[name] = member, views, Member.of_views(name, views, Y, known, time.monotonic() - start)
+            self._tell(str(fitted[name][2]))
+        return fitted
 
     def _fit_member(
         self, learner: Any, X: Any, Y: np.ndarray, known: np.ndarray | None, splits: Splits, deadline: float | None
@@ -99,7 +133,9 @@ class BaseStack(PooledJoint):
             found += member.views(member._check_features(X)) if is_pooled else [member.predict_distribution(X)]
         return found
 
-    def _choose_smoothing(self, views: Sequence[Distribution], Y: np.ndarray, rows: np.ndarray) -> None:
+    def _choose_smoothing(
+        self, views: Sequence[Distribution], Y: np.ndarray, rows: np.ndarray, known: np.ndarray | None
+    ) -> None:
         """One for all: exponents make up for what it lacks."""
         self._is_joint = [isinstance(view, LabelDistribution) for view in views]
 

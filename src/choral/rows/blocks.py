@@ -142,7 +142,7 @@ def check_binary(name: str, block: np.ndarray, first_row: int) -> None:
 def binary_rule(name: str, values: np.ndarray) -> str:
     """What labels must be, and where to go with true labels that are missing."""
     rule = f"{name} must be binary, 0 or 1"
-    missing = name == "y_true" and np.isnan(values).any()  # learners and decisions have no use for missing labels
+    missing = name == "y_true" and np.isnan(values).any()  # learners have a message of their own
     return f"{rule} (for nan, a missing label, see choral.evaluate and ObservedProfile)" if missing else rule
 
 
