@@ -25,7 +25,6 @@ from choral.learners import (
     LogisticJoint,
     MLkNN,
     PrunedTreeClassifier,
-    boosted_joint,
 )
 from choral.learners.joint import JointClassifier
 from choral.learners.pooled import PooledJoint
@@ -79,9 +78,8 @@ if parse_version(sklearn.__version__) < parse_version("1.7"):  # which starts th
 
 
 @pytest.fixture(autouse=True)
-def few_trees_and_one_thread(monkeypatch):
-    """Boosted trees are small: threads that wait for each other take many times as long on a busy machine."""
-    monkeypatch.setattr(boosted_joint, "PATIENCE", 20)
+def one_thread():
+    """Threads that wait for each other take many times as long on a busy machine."""
     with threadpool_limits(1):
         yield
 

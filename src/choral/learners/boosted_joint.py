@@ -33,7 +33,7 @@ from choral.trees import PackedTree
 CHECKED_EVERY = 20  # rounds
 PATIENCE = 60  # rounds without a better score of left-out rows
 MAX_ROWS = 10_000  # that a model learns from; each of the inner folds draws its own
-MAX_ROWS_A_TREE = 5_000
+MAX_ROWS_A_TREE = 2_500
 SHARE_OF_ROWS = 0.7  # that a tree sees
 MAX_FEATURES = 400  # that go best with the labels of a model's rows; of words, most occur in a few rows
 SHARE_OF_FEATURES = 0.1  # tried at a node

@@ -249,8 +249,8 @@ def _columns_in_use(X: Any) -> np.ndarray | None:
 
     A word that occurs in a single row tells nothing about others, but trees would look at it at every node.
     """
-    n_rows = X.count_nonzero(axis=0) if sp.issparse(X) else np.count_nonzero(X, axis=0)
-    in_use = np.flatnonzero(n_rows > 1)
+    columns = X.indices[X.data != 0] if sp.issparse(X) else np.nonzero(X)[1]
+    in_use = np.flatnonzero(np.bincount(columns, minlength=X.shape[1]) > 1)
     return in_use if 0 < in_use.size < X.shape[1] else None
 
 

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 
 from choral._array_api import to_host
 from choral._typing import LabelMatrix
 from choral.decisions.base import Distribution
-from choral.learners.evidence import MarginalEvidence
+from choral.learners.evidence import FLOOR
 from choral.rows.blocks import as_dense, check_binary
 from choral.rows.door import read_matrix
 
@@ -56,5 +57,6 @@ def complete_labels(Y: np.ndarray, known: np.ndarray, views: Sequence[Distributi
     views : sequence of Distribution
         What models say of the rows, none of which was fitted on the row in question.
     """
-    log_odds = np.mean([MarginalEvidence(view.marginals()).log_odds for view in views], axis=0)
+    marginals = np.stack([view.marginals() for view in views]).clip(FLOOR, 1 - FLOOR)
+    log_odds = logit(marginals).mean(axis=0)
     return np.where(known, Y, log_odds > 0).astype(Y.dtype)

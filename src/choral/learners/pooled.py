@@ -79,10 +79,10 @@ class PooledJoint(JointClassifier):
     def _check_training(self, X: Features, Y: LabelMatrix) -> tuple[Any, np.ndarray]:
         X, Y = super()._check_training(X, Y)
         self._is_sparse = sp.issparse(X)
-        return narrow_rows(X), Y
+        return _in_rows(X), Y
 
     def _check_features(self, X: Features) -> Any:
-        X = narrow_rows(super()._check_features(X))
+        X = _in_rows(super()._check_features(X))
         return X.toarray() if sp.issparse(X) and not self._is_sparse else X  # some models then take nothing else
 
     def _drop_unlabelled(self, X: Any, Y: np.ndarray, known: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray | None]:
@@ -169,6 +169,11 @@ class PooledJoint(JointClassifier):
         views = self.views(self._check_features(X))
         n_rows = views[0].n_instances
         return self.pool_.distribution(self._evidence(views, np.full(n_rows, -1)), n_rows)
+
+
+def _in_rows(X: Any) -> Any:
+    """Arrays row by row, which a frame is not: sums of features come out the same to the last bit."""
+    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) else narrow_rows(X)
 
 
 def inner_splits(cv: CrossValidation, X: Any, Y: np.ndarray, rng: np.random.RandomState) -> Splits:
