@@ -151,7 +151,7 @@ class JointForest(PooledJoint):
         return [self.oob_distribution_]
 
     def _features(self, X: Any) -> Any:
-        return _for_trees(X if self._columns is None else X[:, self._columns])
+        return _for_trees(X if len(self._columns) == X.shape[1] else X[:, self._columns])
 
     def _choose_and_grow(self, growing: "_Growing", Y: np.ndarray, deadline: float | None) -> "list[Batch]":
         """A few trees of each setting, then the others of the best one by out-of-bag rows."""
@@ -244,14 +244,14 @@ def _brier_score(weights: Any, labelsets: np.ndarray, Y: np.ndarray) -> float:
     return float(np.mean((marginals - Y[rows]) ** 2)) if rows.size else 0.25
 
 
-def _columns_in_use(X: Any) -> np.ndarray | None:
-    """Features that are not 0 in two rows or more; None if that is true of all, or of none.
+def _columns_in_use(X: Any) -> np.ndarray:
+    """Features that are not 0 in two rows or more; all if that is true of none.
 
     A word that occurs in a single row tells nothing about others, but trees would look at it at every node.
     """
     columns = X.indices[X.data != 0] if sp.issparse(X) else np.nonzero(X)[1]
     in_use = np.flatnonzero(np.bincount(columns, minlength=X.shape[1]) > 1)
-    return in_use if 0 < in_use.size < X.shape[1] else None
+    return in_use if in_use.size else np.arange(X.shape[1])
 
 
 def _grow(
