@@ -170,6 +170,7 @@ def test_fewer_rows_than_folds_are_refused(make):
         (JointForest(target="label"), "target must be 'both', 'labels' or 'labelsets'; got 'label'"),
         (JointForest(max_features="all"), "max_features"),
         (JointForest(min_samples_leaf=0), "min_samples_leaf"),
+        (JointForest(splitter="worst"), "splitter"),
         (LogisticJoint([]), "strengths must hold at least one number; got none"),
         (LogisticJoint([-1.0]), "The 'C' parameter"),
         (LogisticJoint(cv=1), "cv must be at least 2; got 1"),
@@ -284,12 +285,17 @@ def of_labelsets(weights):
     return {labels: share for labels, share in shares.items() if share}
 
 
-SMALL_LEAVES = {"max_features": 0.2, "min_samples_leaf": 1, "random_state": 0}  # one setting: nothing is tried first
+SMALL_LEAVES = {
+    "max_features": 0.2,
+    "min_samples_leaf": 1,
+    "splitter": "random",
+    "random_state": 0,
+}  # one setting: nothing is tried first
 FORESTS = [
     JointForest(12, **SMALL_LEAVES),
     JointForest(12, target="labels", **SMALL_LEAVES),
     JointForest(12, target="labelsets", **SMALL_LEAVES),
-    JointForest(12, min_samples_leaf=6, max_features=1.0, random_state=0),
+    JointForest(12, min_samples_leaf=6, max_features=1.0, splitter="best", random_state=0),
 ]
 
 
@@ -450,7 +456,7 @@ def test_label_sets_beyond_the_classes_of_trees_keep_their_weight(monkeypatch, g
 
 
 def test_options_reach_the_trees(grown):
-    JointForest(7, max_features=2, min_samples_leaf=5, random_state=0).fit(X, Y)
+    JointForest(7, max_features=2, min_samples_leaf=5, splitter="random", random_state=0).fit(X, Y)
     assert {(one.tree.max_features, one.tree.min_samples_leaf) for one in grown} == {(2, 5)}
     assert len({one.tree.random_state for one in grown}) == len(grown) == 7
     assert min(one.tree.tree_.n_node_samples.min() for one in grown) >= 5
@@ -461,14 +467,15 @@ def test_settings_are_those_with_the_best_out_of_bag_rows(grown, monkeypatch):
     errors, real = [], joint_forest._error_of_many
     monkeypatch.setattr(joint_forest, "_error_of_many", lambda *given: errors.append(real(*given)) or errors[-1])
     forest = JointForest(20, random_state=0).fit(X, Y)
-    tried = [(0.2, 1), (0.2, 3), (X.shape[1], 5)]
-    settings = [(one.tree.max_features, one.tree.min_samples_leaf) for one in grown]
-    assert settings[:36] == [setting for setting in tried for _ in range(12)]
+    tried = [(0.2, 1, "random"), (0.2, 3, "random"), (X.shape[1], 5, "random"), ("sqrt", 3, "best")]
+    settings = [(one.tree.max_features, one.tree.min_samples_leaf, one.tree.splitter) for one in grown]
+    assert settings[:48] == [setting for setting in tried for _ in range(12)]
     chosen = tried[int(np.argmin(errors))]
-    assert len(set(errors)) == 3
-    assert settings[36:] == [chosen] * 8
-    assert (forest.max_features_, forest.min_samples_leaf_) == chosen
-    kept = JointForest(20, max_features=chosen[0], min_samples_leaf=chosen[1], random_state=0).fit(X, Y)
+    assert len(set(errors)) == 4
+    assert settings[48:] == [chosen] * 8
+    options = dict(zip(("max_features", "min_samples_leaf", "splitter"), chosen, strict=True))
+    assert forest.setting_ == options
+    kept = JointForest(20, **options, random_state=0).fit(X, Y)
     assert_same(forest.views(NEW)[0], kept.views(NEW)[0])  # trees that were tried are kept
 
 
@@ -476,6 +483,9 @@ def test_a_setting_that_is_given_is_not_chosen(grown):
     JointForest(10, max_features=1, random_state=0).fit(X, Y)
     assert {one.tree.max_features for one in grown} == {1}
     assert {one.tree.min_samples_leaf for one in grown} == {1, 3, 5}
+    grown.clear()
+    JointForest(10, max_features=1, min_samples_leaf=2, random_state=0).fit(X, Y)
+    assert [one.tree.splitter for one in grown] == ["random"] * 10 + ["best"] * 10
 
 
 def test_the_error_of_many_trees_is_told_from_a_few():
@@ -574,14 +584,6 @@ def test_labels_that_are_not_known_are_not_learned_from():
     left_out, log_odds = found[model.strength_]
     np.testing.assert_allclose(view.marginals(), left_out)
     np.testing.assert_allclose(model.views(NEW)[0].marginals(), 1 / (1 + np.exp(-log_odds(NEW))))
-
-
-def test_no_strength_is_tried_after_the_deadline():
-    model = LogisticJoint([0.01, 1.0], random_state=0)
-    model.fit_views(X, Y.astype(np.uint8), deadline=time.monotonic() - 1)
-    assert model.strength_ == 0.01
-    model.fit_views(X, Y.astype(np.uint8), deadline=time.monotonic() + 1000)
-    assert model.strength_ == 1
 
 
 @pytest.mark.parametrize("constant", [0, 1])

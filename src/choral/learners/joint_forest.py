@@ -27,7 +27,12 @@ PROJECTION_STEPS = 64  # directions are whole numbers, this many to a standard d
 MAX_DENSE_ENTRIES = 1 << 25  # 128 MiB; smaller sparse matrices become dense, on which trees grow faster
 BATCH_SIZE = 10  # trees grown in one task
 TRIAL_BATCHES = 3  # grown with each setting, to choose one
-MAX_AUTO_FEATURES = 100  # tried at a split
+# Options of trees, to choose from by out-of-bag rows: small leaves, larger ones, more features, and the best thresholds
+SETTINGS: dict[str, tuple[Any, ...]] = {
+    "max_features": (0.2, 0.2, 100, "sqrt"),
+    "min_samples_leaf": (1, 3, 5, 3),
+    "splitter": ("random", "random", "random", "best"),
+}
 TARGETS = {"labels": ("labels",), "labelsets": ("labelsets",), "both": ("labels", "labelsets")}
 
 
@@ -56,8 +61,7 @@ class JointForest(PooledJoint):
     Parameters
     ----------
     n_estimators : int
-        Trees, extremely randomised (Geurts, Ernst and Wehenkel 2006) on rows drawn with replacement, at most 10,000 for
-        each tree.
+        Trees, on rows drawn with replacement, at most 10,000 for each tree.
     target : {"both", "labels", "labelsets"}
         What trees are grown for: all labels at once, the 50 most frequent label sets as classes (rarer ones count as
         the nearest of them), or in turn one tree for labels and one for label sets. More than 24 labels are projected
@@ -65,8 +69,12 @@ class JointForest(PooledJoint):
     max_features : "auto", float, int or str
         Features tried at each split, as in scikit-learn.
     min_samples_leaf : "auto" or int
-        Rows of a leaf. Where both are chosen automatically, it is a fifth of the features and 1 or 3 rows, or up to 100
-        features and 5 rows: what is best for out-of-bag rows by thirty trees of each.
+        Rows of a leaf.
+    splitter : {"auto", "random", "best"}
+        Whether thresholds are drawn at random, as in extremely randomised trees (Geurts, Ernst and Wehenkel 2006), or
+        the best ones, as in random forests. Of these three options, "auto" is what is best for out-of-bag rows by
+        thirty trees of each of four settings: random thresholds with a fifth of the features and leaves of 1 or 3 rows,
+        or with up to 100 features and leaves of 5; best ones with the root of the number of features and leaves of 3.
     measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
@@ -76,7 +84,8 @@ class JointForest(PooledJoint):
     Attributes
     ----------
     trees_ : list of LabelsetTree
-    max_features_, min_samples_leaf_ : what was chosen
+    setting_ : dict
+        The options of trees that were chosen.
     labelsets_ : ndarray of shape (n_labelsets, n_labels)
         The label sets seen in training.
     oob_distribution_ : LabelDistribution
@@ -105,6 +114,7 @@ class JointForest(PooledJoint):
         target: Literal["both", "labels", "labelsets"] = "both",
         max_features: float | int | str | None = "auto",
         min_samples_leaf: int | Literal["auto"] = "auto",
+        splitter: Literal["auto", "random", "best"] = "auto",
         measure: AnyLoss | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -113,6 +123,7 @@ class JointForest(PooledJoint):
         self.target = target
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
+        self.splitter = splitter
         self.measure = measure
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -166,26 +177,24 @@ class JointForest(PooledJoint):
             error = _error_of_many([weights for _, weights in trial], self.labelsets_, Y)
             if error < least or not grown:
                 grown, best, least = trial, setting, error
-        self.max_features_, self.min_samples_leaf_ = best
+        self.setting_ = best
         return grown + self._grow_batches(growing, slice(len(grown), None), best, deadline)
 
-    def _settings(self, n_features: int) -> list[tuple[Any, int]]:
-        """Features and rows of a leaf to choose from; what is given is taken as it is."""
-        few, many = 0.2, min(n_features, MAX_AUTO_FEATURES)
-        found = [
-            (
-                auto_features if self.max_features == "auto" else self.max_features,
-                auto_leaf if self.min_samples_leaf == "auto" else self.min_samples_leaf,
-            )
-            for auto_features, auto_leaf in ((few, 1), (few, 3), (many, 5))
+    def _settings(self, n_features: int) -> list[dict[str, Any]]:
+        """Options of trees to choose from; what is given is taken as it is."""
+        given = {name: getattr(self, name) for name in SETTINGS if getattr(self, name) != "auto"}
+        settings = [
+            dict(zip(SETTINGS, setting, strict=True)) | given for setting in zip(*SETTINGS.values(), strict=True)
         ]
-        return list(dict.fromkeys(found))
+        for setting in settings:
+            if isinstance(setting["max_features"], int):
+                setting["max_features"] = min(setting["max_features"], n_features)
+        return [setting for place, setting in enumerate(settings) if setting not in settings[:place]]
 
     def _grow_batches(
-        self, growing: "_Growing", which: slice, setting: tuple[Any, int], deadline: float | None
+        self, growing: "_Growing", which: slice, options: dict[str, Any], deadline: float | None
     ) -> "list[Batch]":
         """Trees of some batches; no more are begun after the deadline, but for the first of all."""
-        options = dict(zip(("max_features", "min_samples_leaf"), setting, strict=True))
         batches, seeds = growing.batches[which], growing.seeds[which]
         at_a_time = effective_n_jobs(self.n_jobs)
         grown: list[Batch] = []
