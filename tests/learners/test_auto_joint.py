@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 
 from choral.datasets import make_dependent
 from choral.learners import AutoJoint, LogisticJoint, logistic_joint
@@ -83,3 +84,17 @@ def test_strengths_are_tried_while_there_is_time(monkeypatch):
     monkeypatch.setattr(LogisticJoint, "_check_time", lambda *given: None)
     LogisticJoint([0.01, 0.02, 0.03, 0.04], random_state=0).fit_views(X, Y, deadline=3.5)
     assert tried == [0.01, 0.02]
+
+
+def test_members_are_fitted_on_a_cluster():
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    alone = AutoJoint(20, random_state=0).fit(X, Y)
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        with parallel_config("dask"):
+            model = AutoJoint(20, random_state=0).fit(X, Y)
+        done = client.run_on_scheduler(lambda dask_scheduler: dict(dask_scheduler.task_prefixes))
+        names = " ".join(done)
+    for work in ("fit_labels", "boost", "grow"):
+        assert work in names
+    np.testing.assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
