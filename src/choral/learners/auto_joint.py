@@ -4,15 +4,20 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from choral._typing import CrossValidation, RandomState
 from choral.learners.boosted_joint import BoostedJoint
+from choral.learners.evidence import Evidence
 from choral.learners.joint_forest import JointForest
 from choral.learners.logistic_joint import LogisticJoint
 from choral.learners.pooled import Splits
+from choral.learners.pooling import Pool
 from choral.learners.stacked_joint import BaseStack
 from choral.overlap import AnyLoss
 
 SHARE_FOR_MEMBERS = 0.8  # of the time budget; the rest is for exponents
+FIRST_ROWS = 100  # to learn exponents from, before the time for more is known
 
 
 class AutoJoint(BaseStack):
@@ -91,6 +96,18 @@ class AutoJoint(BaseStack):
             raise ValueError(f"time_budget must be above 0 seconds, or None for no limit; got {self.time_budget}.")
         return time.monotonic() + SHARE_FOR_MEMBERS * self.time_budget
 
+    def _find_exponents(
+        self, evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, known: np.ndarray | None
+    ) -> Pool:
+        """From as many rows as there is time for: a few of them tell how long it takes."""
+        if self.time_budget is None:
+            return super()._find_exponents(evidence, Y, rows, known)
+        start = time.monotonic()
+        few = super()._find_exponents(evidence, Y, spread(rows, FIRST_ROWS), known)
+        taken = time.monotonic() - start
+        n_rows = int(FIRST_ROWS * ((1 - SHARE_FOR_MEMBERS) * self.time_budget / taken - 1))
+        return few if n_rows <= FIRST_ROWS else super()._find_exponents(evidence, Y, spread(rows, n_rows), known)
+
     def _learners(self, X: Any, splits: Splits) -> Sequence[tuple[str, Any]]:
         return [
             ("sparse regressions", LogisticJoint(cv=splits, n_jobs=self.n_jobs)),
@@ -101,3 +118,14 @@ class AutoJoint(BaseStack):
     def _tell(self, what: str) -> None:
         if self.verbose:
             print(what, flush=True)
+
+
+def spread(rows: np.ndarray, n_rows: int) -> np.ndarray:
+    """So many of some rows, evenly spread; all if there are no more.
+
+    Examples
+    --------
+    >>> spread(np.array([2, 3, 5, 7, 11]), 3).tolist()
+    [2, 5, 11]
+    """
+    return rows[np.unique(np.linspace(0, len(rows) - 1, min(n_rows, len(rows))).astype(int))]

@@ -31,6 +31,7 @@ from choral.overlap import AnyLoss
 from choral.trees import PackedTree
 
 CHECKED_EVERY = 20  # rounds
+SHARE_FOR_GROWING = 0.85  # of the time there is; the rest is to walk the trees once more for left-out rows
 PATIENCE = 60  # rounds without a better score of left-out rows
 MAX_ROWS = 10_000  # that a model learns from; each of the inner folds draws its own
 MAX_ROWS_A_TREE = 2_500
@@ -122,7 +123,8 @@ class BoostedJoint(PooledJoint):
         X = for_trees(X)
         seconds = None
         if deadline is not None:
-            seconds = max(0.0, deadline - time.monotonic()) * min(1, effective_n_jobs(self.n_jobs) / len(splits))
+            share = SHARE_FOR_GROWING * min(1, effective_n_jobs(self.n_jobs) / len(splits))
+            seconds = share * max(0.0, deadline - time.monotonic())
         done = Parallel(n_jobs=self.n_jobs)(
             delayed(_boost)(
                 _Growing(self.learning_rate, n_leaves, rng.randint(MAX_SEED)),

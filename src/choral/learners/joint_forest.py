@@ -199,9 +199,11 @@ class JointForest(PooledJoint):
         at_a_time = effective_n_jobs(self.n_jobs)
         grown: list[Batch] = []
         with Parallel(n_jobs=self.n_jobs) as parallel:
+            begun = time.monotonic()
             for start in range(0, len(batches), at_a_time):
-                if (grown or which.start) and deadline is not None and time.monotonic() > deadline:
-                    break
+                before, begun = begun, time.monotonic()
+                if (grown or which.start) and deadline is not None and begun + (begun - before) > deadline:
+                    break  # it would not be done, if it takes as long as the last
                 now = slice(start, start + at_a_time)
                 grown += parallel(
                     delayed(_grow)(growing.X, growing.which, growing.targets, batch, options, seed)
