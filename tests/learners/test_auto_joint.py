@@ -33,6 +33,16 @@ def test_a_summary_of_all_members():
     assert "Left out" not in text
 
 
+@pytest.mark.parametrize("n_rows, n_folds", [(3, 3), (60, 6), (1000, 6), (1001, 4)])
+def test_folds_of_few_and_of_many_rows(n_rows, n_folds):
+    assert AutoJoint()._folds(n_rows) == n_folds
+    assert AutoJoint(cv=5)._folds(n_rows) == 5
+    with pytest.raises(
+        ValueError, match="cv must be 'auto', a number of folds, a splitter or pairs of rows; got 'all'"
+    ):
+        AutoJoint(cv="all").fit(X, Y)
+
+
 @pytest.mark.parametrize("budget", [0, -1, float("nan")])
 def test_a_budget_that_is_refused(budget):
     with pytest.raises(ValueError, match="time_budget must be above 0 seconds, or None for no limit; got"):

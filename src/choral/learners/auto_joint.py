@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from choral.learners.pooling import Pool
 from choral.learners.stacked_joint import BaseStack
 from choral.overlap import AnyLoss
 
+FEW_ROWS, FOLDS_OF_FEW_ROWS, FOLDS = 1000, 6, 4  # where rows are few, models lack those that a fold leaves out
 SHARE_FOR_MEMBERS = 0.8  # of the time budget; the rest is for exponents
 FIRST_ROWS = 100  # to learn exponents from, before the time for more is known
 
@@ -37,8 +38,9 @@ class AutoJoint(BaseStack):
     ----------
     n_estimators : int
         Trees of the forest.
-    cv : int, splitter or iterable of (train, test)
-        The inner cross-validation, in which each row is tested once. A number of folds is stratified by labels.
+    cv : "auto", int, splitter or iterable of (train, test)
+        The inner cross-validation, in which each row is tested once: six folds of up to 1,000 rows and four of more,
+        unless given. A number of folds is stratified by labels.
     time_budget : float, optional
         Seconds that fitting may take, by the clock: smaller members, or fewer of them, where time is short. More than
         it needs is not used.
@@ -74,7 +76,7 @@ class AutoJoint(BaseStack):
         self,
         n_estimators: int = 300,
         *,
-        cv: CrossValidation = 4,
+        cv: CrossValidation | Literal["auto"] = "auto",
         time_budget: float | None = None,
         measure: AnyLoss | None = None,
         n_jobs: int | None = None,
@@ -88,6 +90,13 @@ class AutoJoint(BaseStack):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
+
+    def _folds(self, n_rows: int) -> CrossValidation:
+        if not isinstance(self.cv, str):
+            return self.cv
+        if self.cv != "auto":
+            raise ValueError(f"cv must be 'auto', a number of folds, a splitter or pairs of rows; got {self.cv!r}.")
+        return min(FOLDS_OF_FEW_ROWS if n_rows <= FEW_ROWS else FOLDS, max(2, n_rows))
 
     def _deadline(self) -> float | None:
         if self.time_budget is None:

@@ -52,7 +52,7 @@ class LogisticJoint(PooledJoint):
     measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
-        Fits at a time, as in joblib.
+        Fits at a time, as in joblib; in processes, the result does not depend on it.
     random_state : int, RandomState or None
 
     Attributes

@@ -4,7 +4,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,7 +42,7 @@ class BaseStack(PooledJoint):
         Names of learners that were not fitted, and why.
     """
 
-    cv: CrossValidation
+    cv: CrossValidation | Literal["auto"]
     n_jobs: int | None
     estimators_: list[tuple[str, Any]]
     members_: list[Member]
@@ -68,7 +68,7 @@ class BaseStack(PooledJoint):
         labels; if there are no such members, boosted trees say it.
         """
         rng = check_random_state(self.random_state)
-        splits = inner_splits(self.cv, X, Y, rng)
+        splits = inner_splits(self._folds(len(Y)), X, Y, rng)
         seeds = None if self.random_state is None else rng
         learners = {name: seeded_clones(learner, 1, seeds)[0] for name, learner in self._learners(X, splits)}
         self.left_out_ = {}
@@ -121,6 +121,10 @@ class BaseStack(PooledJoint):
             return learner, list(learner.fit_views(X, Y, known, deadline))
         member, view = _cross_validate(ExpectedLossClassifier(learner), X, Y, splits, self.n_jobs)
         return member, [view]
+
+    def _folds(self, n_rows: int) -> CrossValidation:
+        """The inner cross-validation."""
+        return cast(CrossValidation, self.cv)  # AutoJoint alone has another
 
     def _tell(self, what: str) -> None:
         """Show progress; a learner with ``verbose`` prints it."""
