@@ -52,6 +52,7 @@ from choral.learners.evidence import FLOOR, evidence_of
 from choral.learners.joint import JointClassifier
 from choral.learners.pooled import SMOOTHINGS, PooledJoint, inner_splits
 from choral.learners.pooling import fit_pool
+from choral.trees import features
 
 
 def labelled(n_rows=60, n_labels=3, seed=0):
@@ -349,7 +350,7 @@ def test_a_forest_of_one_row():
 def test_trees_that_are_grown_on_a_sparse_matrix(limit, monkeypatch, grown):
     dense = JointForest(12, **SMALL_LEAVES).fit(X, Y)
     assert_same(JointForest(12, **SMALL_LEAVES).fit(sp.csc_matrix(X), Y).views(NEW)[0], dense.views(NEW)[0])
-    monkeypatch.setattr(joint_forest, "MAX_DENSE_ENTRIES", limit)
+    monkeypatch.setattr(features, "MAX_DENSE_ENTRIES", limit)
     wide = sp.csr_array(X)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
     grown.clear()

@@ -25,10 +25,9 @@ from choral._validation import check_count
 from choral.decisions import IndependentLabels
 from choral.decisions.base import Distribution
 from choral.learners.base import MAX_SEED
-from choral.learners.joint_forest import _for_trees as for_trees
 from choral.learners.pooled import PooledJoint, inner_splits
 from choral.overlap import AnyLoss
-from choral.trees import PackedTree
+from choral.trees import PackedTree, columns_in_use, for_trees
 
 CHECKED_EVERY = 20  # rounds
 SHARE_FOR_GROWING = 0.85  # of the time there is; the rest is to walk the trees once more for left-out rows
@@ -264,8 +263,10 @@ def _grow_tree(
 
 def _useful_columns(X: Any, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The features with the largest squared correlations with labels, summed over labels; all if they are not many."""
-    if X.shape[1] <= MAX_FEATURES:
-        return np.arange(X.shape[1])
+    in_use = columns_in_use(X)
+    if len(in_use) <= MAX_FEATURES:
+        return in_use
+    X = X[:, in_use]
     shares = (weights * Y).sum(axis=0) / weights.sum(axis=0).clip(1)
     centred = weights * (Y - shares)
     of_labels = centred / np.sqrt((centred**2).sum(axis=0)).clip(SMALLEST_SPREAD)
@@ -274,7 +275,7 @@ def _useful_columns(X: Any, Y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     spreads = np.sqrt((squares - means**2).clip(0))
     products = np.asarray(X.T @ of_labels) - np.outer(means, of_labels.sum(axis=0))
     worth = ((products / spreads.clip(SMALLEST_SPREAD)[:, np.newaxis]) ** 2).sum(axis=1)
-    return np.sort(np.argsort(-np.where(spreads > SMALLEST_SPREAD, worth, -1), kind="stable")[:MAX_FEATURES])
+    return in_use[np.sort(np.argsort(-worth, kind="stable")[:MAX_FEATURES])]
 
 
 def _dense_columns(X: Any, columns: np.ndarray) -> np.ndarray:

@@ -17,14 +17,13 @@ from choral.decisions.base import Distribution
 from choral.learners.base import MAX_SEED
 from choral.learners.pooled import PooledJoint
 from choral.overlap import AnyLoss
-from choral.trees import PackedTree, narrow, to_tree_features
+from choral.trees import PackedTree, columns_in_use, dense_if_small, for_trees, narrow, to_tree_features
 
 MAX_TREE_ROWS = 10_000  # drawn for one tree: more rows cost no more time to grow it and no more memory to keep it
 MAX_CLASSES = 50  # label sets that trees are grown for, at most a quarter as many as rows; others join the nearest
 MAX_OUTPUTS = 24  # labels by which a split is judged; more are projected to
 N_PROJECTIONS = 8  # random directions, others for each tree
 PROJECTION_STEPS = 64  # directions are whole numbers, this many to a standard deviation: so sums of targets are exact
-MAX_DENSE_ENTRIES = 1 << 25  # 128 MiB; smaller sparse matrices become dense, on which trees grow faster
 BATCH_SIZE = 10  # trees grown in one task
 TRIAL_BATCHES = 3  # grown with each setting, to choose one
 # Options of trees, to choose from by out-of-bag rows: small leaves, larger ones, more features, and the best thresholds
@@ -146,7 +145,7 @@ class JointForest(PooledJoint):
         if self.target not in TARGETS:
             raise ValueError(f"target must be 'both', 'labels' or 'labelsets'; got {self.target!r}.")
         self.labelsets_, which = np.unique(Y, axis=0, return_inverse=True)
-        self._columns = _columns_in_use(X)
+        self._columns = columns_in_use(X)
         kinds = [TARGETS[self.target][number % len(TARGETS[self.target])] for number in range(n_estimators)]
         growing = _Growing(
             self._features(X),
@@ -162,7 +161,7 @@ class JointForest(PooledJoint):
         return [self.oob_distribution_]
 
     def _features(self, X: Any) -> Any:
-        return _for_trees(X if len(self._columns) == X.shape[1] else X[:, self._columns])
+        return for_trees(X if len(self._columns) == X.shape[1] else X[:, self._columns])
 
     def _choose_and_grow(self, growing: "_Growing", Y: np.ndarray, deadline: float | None) -> "list[Batch]":
         """A few trees of each setting, then the others of the best one by out-of-bag rows."""
@@ -255,16 +254,6 @@ def _brier_score(weights: Any, labelsets: np.ndarray, Y: np.ndarray) -> float:
     return float(np.mean((marginals - Y[rows]) ** 2)) if rows.size else 0.25
 
 
-def _columns_in_use(X: Any) -> np.ndarray:
-    """Features that are not 0 in two rows or more; all if that is true of none.
-
-    A word that occurs in a single row tells nothing about others, but trees would look at it at every node.
-    """
-    columns = X.indices[X.data != 0] if sp.issparse(X) else np.nonzero(X)[1]
-    in_use = np.flatnonzero(np.bincount(columns, minlength=X.shape[1]) > 1)
-    return in_use if in_use.size else np.arange(X.shape[1])
-
-
 def _grow(
     X: Any, which: np.ndarray, targets: dict[str, np.ndarray], kinds: Sequence[str], options: dict[str, Any], seed: int
 ) -> tuple[list[LabelsetTree], sp.csr_array]:
@@ -354,21 +343,9 @@ def _fill_rows(weights: sp.csr_array, which: np.ndarray) -> sp.csr_array:
     return weights + place @ sp.csr_array(elsewhere)
 
 
-def _for_trees(X: Any) -> Any:
-    """Features as scikit-learn's trees take them: in single precision, and dense if that is small."""
-    with np.errstate(over="ignore"):
-        X = X.astype(np.float32)
-    values = X.data if sp.issparse(X) else X
-    np.nan_to_num(values, copy=False)  # infinite ones become the largest number, on the same side of every threshold
-    return X.toarray() if sp.issparse(X) and X.shape[0] * X.shape[1] <= MAX_DENSE_ENTRIES else X
-
-
 def _rows_for_trees(X: Any, rows: np.ndarray) -> Any:
     """The rows for one tree, dense if that is small."""
-    part = X[rows]
-    if not sp.issparse(part):
-        return part
-    return part.toarray() if part.shape[0] * part.shape[1] <= MAX_DENSE_ENTRIES else to_tree_features(part)
+    return to_tree_features(dense_if_small(X[rows]))
 
 
 def _classes(labelsets: np.ndarray, which: np.ndarray) -> np.ndarray:

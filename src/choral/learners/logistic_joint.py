@@ -19,6 +19,7 @@ from choral.decisions.base import Distribution
 from choral.learners.base import MAX_SEED
 from choral.learners.pooled import OutOfTime, PooledJoint, Splits, inner_splits
 from choral.overlap import AnyLoss
+from choral.trees import columns_in_use
 
 SPARSE_STRENGTHS = (0.1, 0.3, 1.0, 3.0)
 DENSE_STRENGTHS = (0.03, 0.1, 0.3)
@@ -115,6 +116,8 @@ class LogisticJoint(PooledJoint):
             raise ValueError("strengths must hold at least one number; got none.")
         rng = check_random_state(self.random_state)
         splits = inner_splits(self.cv, X, Y, rng)
+        in_use = columns_in_use(X)
+        n_features, X = X.shape[1], X[:, in_use]
         scaler = MaxAbsScaler() if sp.issparse(X) else StandardScaler()
         known = np.ones(Y.shape, dtype=bool) if known is None else known
         data = _Data(scaler.fit_transform(X.astype(float)), Y, known, rng.randint(MAX_SEED))
@@ -123,8 +126,10 @@ class LogisticJoint(PooledJoint):
         for (_, test), model in zip(splits, models, strict=True):
             left_out[test] = _predict(data.X[test], model)
         mean = sum(models) / len(models)
-        self.coef_ = sp.csr_array(mean[:, :-1] @ sp.diags_array(1 / scaler.scale_))
-        self.intercept_ = _intercepts(mean) - self.coef_ @ getattr(scaler, "mean_", np.zeros(X.shape[1]))
+        coefficients = sp.csr_array(mean[:, :-1] @ sp.diags_array(1 / scaler.scale_))
+        self.intercept_ = _intercepts(mean) - coefficients @ getattr(scaler, "mean_", np.zeros(X.shape[1]))
+        places = coefficients.data, in_use[coefficients.indices], coefficients.indptr
+        self.coef_ = sp.csr_array(places, shape=(Y.shape[1], n_features))
         return [IndependentLabels(left_out)]
 
     def _choose_and_fit(
