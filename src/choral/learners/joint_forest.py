@@ -132,14 +132,7 @@ class JointForest(PooledJoint):
     ) -> list[Distribution]:
         """Grow the trees; what those say of a row that have not seen it.
 
-        Parameters
-        ----------
-        X : checked features of shape (n_rows, n_features)
-        Y : ndarray of uint8, of shape (n_rows, n_labels)
-        known : ndarray of bool, of shape (n_rows, n_labels), optional
-            Which labels are known; trees take the others as they are filled in.
-        deadline : float, optional
-            When `time.monotonic` is past it, no more trees are begun; a first task is done in any case.
+        Labels that are not known are taken as they were filled in. A first task is done even after the deadline.
         """
         n_estimators = check_count("n_estimators", self.n_estimators)
         if self.target not in TARGETS:

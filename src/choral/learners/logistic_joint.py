@@ -99,15 +99,8 @@ class LogisticJoint(PooledJoint):
     ) -> list[Distribution]:
         """Choose the strength by the Brier score, and fit with it; what regressions say of rows they have not seen.
 
-        Parameters
-        ----------
-        X : checked features of shape (n_rows, n_features)
-        Y : ndarray of uint8, of shape (n_rows, n_labels)
-        known : ndarray of bool, of shape (n_rows, n_labels), optional
-            Which labels are known; the others are not learned from.
-        deadline : float, optional
-            No further strength is tried if it would not be done then, by `time.monotonic`; `OutOfTime` if not even the
-            first would be.
+        Only known labels are learned from. No further strength is tried if it would not be done by the deadline;
+        `OutOfTime` if not even the first would be.
         """
         strengths = self.strengths
         if strengths is None:
