@@ -6,6 +6,7 @@ It takes a quarter of an hour, so `make bench` leaves it out. Parts, all unless 
   those of ../shared where they are there, else those that `choral.datasets.load` finds; one that is nowhere is skipped.
 * growth: two large shapes of texts made here, each in a process of its own, with its peak of memory; and the time per
   row from 2,000 to 30,000 rows.
+* size: a saved model beside a saved forest.
 * deciding: 10,000 rows for one loss and for a family.
 * budget: whether time_budget is kept, and whether more of it makes left-out rows better.
 * threads: time by the clock beside CPU time, and with two jobs beside one, without limits from outside.
@@ -20,10 +21,12 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from io import BytesIO
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 from measuring import conclude, judge, within
 from sklearn.ensemble import RandomForestClassifier
@@ -103,6 +106,25 @@ def growth() -> None:
     judge("time a row at 30,000 rows", "", a_row[-1] / a_row[0], "x that at 2,000", 1)
 
 
+def size() -> None:
+    """Saved models, by joblib without compression."""
+    for name in ("emotions", "yeast"):
+        dataset = find(name)
+        if dataset is None:
+            print(f"{name} is not there: skipped")
+            continue
+        learners = AutoJoint(random_state=0), RandomForestClassifier(300, random_state=0)
+        ours, theirs = (saved_size(learner.fit(dataset.X, dataset.Y)) for learner in learners)
+        judge(f"saved model of {name}", f"{ours:7.1f} MiB, forest {theirs:6.1f} MiB", ours / theirs, "x its size", 1)
+
+
+def saved_size(model: Any) -> float:
+    """In MiB."""
+    file = BytesIO()
+    joblib.dump(model, file)
+    return file.tell() / 2**20
+
+
 def deciding() -> None:
     """10,000 rows for one loss, and for a family."""
     data = make_words(12_000, 500, 22)
@@ -145,7 +167,7 @@ def threads() -> None:
     judge("200 rows of emotions, n_jobs=2", f"{taken[2]:.1f} s", taken[2] / taken[None], "x the time of one job", 1.5)
 
 
-PARTS = {part.__name__: part for part in (datasets, growth, deciding, budget, threads)}
+PARTS = {part.__name__: part for part in (datasets, growth, size, deciding, budget, threads)}
 
 
 def main() -> int:
