@@ -2,11 +2,19 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from choral import BinomialMeasure, bayes_curve
 from choral.datasets import make_dependent, read_arff
-from choral.learners import BinaryRelevance, ExpectedLossClassifier, JointForest, LogisticJoint, StackedJoint
+from choral.learners import (
+    AutoJoint,
+    BinaryRelevance,
+    ExpectedLossClassifier,
+    JointForest,
+    LogisticJoint,
+    StackedJoint,
+)
 
 
 def make_rare(n_rows=900, n_labels=14, seed=0):
@@ -97,3 +105,15 @@ def test_music_where_no_label_set_occurs_twice(more_datasets_folder):
     pool, regressions = (losses(one, X_test, Y_test) for one in (model, Apart(model)))
     assert_not_worse(pool, regressions)
     assert pool[0].mean() < Y_test.mean()
+
+
+@pytest.mark.parametrize("n_labels", [20, 60, 200])
+def test_many_labels_whose_sets_do_not_repeat(n_labels):
+    """The pool is as good as forests, whose probabilities of labels are all that there is to know."""
+    X, Y, X_test, Y_test = halves(*make_rare(800, n_labels))
+    assert len(np.unique(Y, axis=0)) > 0.95 * len(Y)
+    pool = losses(AutoJoint(100, random_state=0).fit(X, Y), X_test, Y_test)
+    for forest in (RandomForestClassifier(100, random_state=0), ExtraTreesClassifier(100, random_state=0)):
+        wrong = (forest.fit(X, Y).predict(X_test) != Y_test).sum(axis=1)
+        alone = [BinomialMeasure(k).deficits(n_labels)[wrong] for k in (1, n_labels)]
+        assert_not_worse(pool, np.array(alone))
