@@ -19,7 +19,7 @@ from choral.learners.pooled import PooledJoint
 from choral.overlap import AnyLoss
 from choral.trees import PackedTree, columns_in_use, dense_if_small, for_trees, narrow, to_tree_features
 
-MAX_TREE_ROWS = 10_000  # drawn for one tree: more rows cost no more time to grow it and no more memory to keep it
+MAX_TREE_ROWS = 6_000  # drawn for one tree: more rows cost no more time to grow it and no more memory to keep it
 MAX_CLASSES = 50  # label sets that trees are grown for, at most a quarter as many as rows; others join the nearest
 MAX_OUTPUTS = 24  # labels by which a split is judged; more are projected to
 N_PROJECTIONS = 8  # random directions, others for each tree
@@ -60,7 +60,7 @@ class JointForest(PooledJoint):
     Parameters
     ----------
     n_estimators : int
-        Trees, on rows drawn with replacement, at most 10,000 for each tree.
+        Trees, on rows drawn with replacement, at most 6,000 for each tree.
     target : {"both", "labels", "labelsets"}
         What trees are grown for: all labels at once, the 50 most frequent label sets as classes (rarer ones count as
         the nearest of them), or in turn one tree for labels and one for label sets. More than 24 labels are projected
