@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.utils import _safe_indexing, check_random_state
 
 from choral._typing import Features, LabelMatrix, RandomState
 from choral._validation import check_count
 from choral.decisions import LabelDistribution
-from choral.decisions.label_weights import distinct_rows
 from choral.learners.base import MAX_SEED, MetaClassifier
 from choral.learners.classifier_chain import ClassifierChain
 
@@ -87,12 +85,7 @@ class EnsembleOfChains(MetaClassifier):
 
     def predict_distribution(self, X: Features) -> LabelDistribution:
         """The label sets that the chains predict; all chains have the same weight."""
-        votes = self._votes(self._check_features(X))
-        n_chains, n_rows, n_labels = votes.shape
-        labelsets, which = distinct_rows(votes.reshape(-1, n_labels))
-        weights = np.full(which.size, 1 / n_chains)
-        rows = np.tile(np.arange(n_rows), n_chains)
-        return LabelDistribution(labelsets, sp.coo_array((weights, (rows, which)), (n_rows, len(labelsets))).tocsr())
+        return LabelDistribution.from_samples(self._votes(self._check_features(X)).swapaxes(0, 1))
 
 
 def _fit_chain(chain: ClassifierChain, X: Any, Y: np.ndarray, rows: np.ndarray) -> ClassifierChain:

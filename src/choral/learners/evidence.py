@@ -140,6 +140,10 @@ class JointEvidence:
         return JointEvidence(self.labelsets, self.weights[rows], self.smoothing)
 
     def scores(self, candidates: Candidates) -> np.ndarray:
+        return self.smoothed(candidates, self.product.scores(candidates))
+
+    def smoothed(self, candidates: Candidates, product: np.ndarray) -> np.ndarray:
+        """Logarithms, mixed with those of the product of marginals."""
         n_seen, (n_rows, n_others, n_labels) = len(candidates.seen), candidates.others.shape
         weights = self.weights.toarray() if sp.issparse(self.weights) else self.weights
         of_candidates = np.zeros((n_rows, n_seen + n_others))
@@ -148,7 +152,6 @@ class JointEvidence:
         places = find_labelsets(candidates.others.reshape(-1, n_labels), self.labelsets).reshape(n_rows, n_others)
         known = np.take_along_axis(weights, places.clip(0), axis=1)
         of_candidates[:, n_seen:] = np.where(places >= 0, known, 0)
-        product = self.product.scores(candidates)
         return np.logaddexp(_log((1 - self.smoothing) * of_candidates), np.log(self.smoothing) + product)
 
 
@@ -168,7 +171,8 @@ class JointLift:
         return JointLift(self._joint.labelsets, self._joint.weights[rows], self._joint.smoothing)
 
     def scores(self, candidates: Candidates) -> np.ndarray:
-        return self._joint.scores(candidates) - self._joint.product.scores(candidates)
+        product = self._joint.product.scores(candidates)
+        return self._joint.smoothed(candidates, product) - product
 
 
 class PriorEvidence:

@@ -3,7 +3,6 @@
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -164,13 +163,13 @@ class BaseStack(PooledJoint):
         probabilities of a member count, that of label sets how much its dependence of labels does.
         """
         check_is_fitted(self)
-        exponents, places = self.pool_.exponents.tolist(), iter(range(sum(each.n_views for each in self.members_)))
-        is_joint = self._is_joint
-        lifts = dict(zip(np.flatnonzero(is_joint).tolist(), exponents[len(is_joint) : -1], strict=True))
-        rows: list[Any] = []
-        for member in self.members_:
-            for place in islice(places, member.n_views):
-                rows.append((member.name, member.seconds, member.brier, exponents[place], lifts.get(place)))
+        exponents, n_views = self.pool_.exponents.tolist(), len(self._is_joint)
+        lifts = iter(exponents[n_views:])
+        of_views = [member for member in self.members_ for _ in range(member.n_views)]
+        rows: list[Any] = [
+            (member.name, member.seconds, member.brier, exponent, next(lifts) if is_joint else None)
+            for member, exponent, is_joint in zip(of_views, exponents[:n_views], self._is_joint, strict=True)
+        ]
         rows.append(("frequencies of label sets", None, None, None, exponents[-1]))
         return StackSummary(type(self).__name__, rows, self.pool_.score, self.left_out_)
 
