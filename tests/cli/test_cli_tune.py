@@ -171,7 +171,8 @@ def test_saved_thresholds(folder):
     np.testing.assert_array_equal(np.load("labels.npy"), expected)
     found = json.loads(output("--load", "rule.json", "--apply", "new.csv", "--out", "again.npz", "--json"))
     assert (found["loss"], found["kind"], found["n_new_rows"]) == ("f1", "thresholds", 7)
-    np.testing.assert_array_equal(np.load("again.npz")["y"], expected)
+    with np.load("again.npz") as again:
+        np.testing.assert_array_equal(again["y"], expected)
     assert_fails(
         "rule.json holds thresholds for f1 alone; got --loss subset.",
         *("--load", "rule.json", "--loss", "subset", "--apply", "new.csv", "--out", "labels.csv"),

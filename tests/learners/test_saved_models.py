@@ -29,7 +29,15 @@ FILES = sorted(
 )
 CALIBRATION = {made.__name__: made for made in (JointCalibratedClassifier, JointCalibrator, ThresholdTuner)}
 WITHOUT_SKLEARN = ("ConstantLabels", "JointCalibrator", "ThresholdTuner")  # nothing of scikit-learn's is saved in them
-SAVED = [(path, key.removesuffix("/model")) for path in FILES for key in np.load(path).files if key.endswith("/model")]
+
+
+def read(path):
+    """The arrays of a file, which is closed again."""
+    with np.load(path) as archive:
+        return dict(archive)
+
+
+SAVED = [(path, key.removesuffix("/model")) for path in FILES for key in read(path) if key.endswith("/model")]
 
 
 def class_of(name):
@@ -38,7 +46,7 @@ def class_of(name):
 
 def names_of_changed(saved):
     """The classes whose state has another form by now."""
-    states = {key.removesuffix("/state"): saved[key] for key in saved.files if key.endswith("/state")}
+    states = {key.removesuffix("/state"): saved[key] for key in saved if key.endswith("/state")}
     return [name for name, state in states.items() if state != class_of(name)._state_version]
 
 
@@ -61,7 +69,7 @@ def load(saved):
 
 @pytest.mark.parametrize("path, name", SAVED, ids=[f"{path.stem}-{name}" for path, name in SAVED])
 def test_a_model_of_an_earlier_version_predicts_the_same(path, name):
-    saved = np.load(path)
+    saved = read(path)
     skip_other_sklearn(name, saved)
     changed = names_of_changed(saved)
     model, refusal = load(saved[f"{name}/model"].tobytes())
@@ -74,7 +82,7 @@ def test_a_model_of_an_earlier_version_predicts_the_same(path, name):
     assert type(model) is class_of(name)
     features = saved["scores" if name in ("JointCalibrator", "ThresholdTuner") else "X"]
     for method in ("predict", "predict_proba", "predict_curve"):
-        if f"{name}/{method}" in saved.files:
+        if f"{name}/{method}" in saved:
             found = getattr(model, method)(features)
             found = found.labels if method == "predict_curve" else found
             np.testing.assert_allclose(found, saved[f"{name}/{method}"], rtol=1e-6, atol=1e-9)
