@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
+from sklearn import config_context
 from sklearn.tree import ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
@@ -254,7 +255,8 @@ def _grow_tree(
         random_state=int(rng.integers(MAX_SEED)),
     )
     drawn = X[rows]
-    grown = tree.fit(drawn, target, check_input=False).tree_
+    with config_context(skip_parameter_validation=True):  # which would take longer than a small tree
+        grown = tree.fit(drawn, target, check_input=False).tree_
     visits = np.ones(len(rows)), (grown.apply(drawn), np.arange(len(rows)))
     of_nodes = sp.csr_array(visits, shape=(grown.node_count, len(rows)))
     newton = (of_nodes @ residuals[rows]) / (of_nodes @ variances[rows] + PENALTY)

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
+from sklearn import config_context
 from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
@@ -262,7 +263,9 @@ def _grow(
             **options, random_state=rng.randint(MAX_SEED)
         )
         target = _project(targets[kind], rng)[which[rows]].astype(np.float64)
-        grown = grower.fit(_rows_for_trees(X, rows), target, drawn[rows].astype(np.float64), check_input=False).tree_
+        weights = drawn[rows].astype(np.float64)
+        with config_context(skip_parameter_validation=bool(trees)):  # once is enough: it takes as long as a small tree
+            grown = grower.fit(_rows_for_trees(X, rows), target, weights, check_input=False).tree_
         packed = PackedTree.pack(grown)
         found = packed.leaf_numbers()[grown.apply(X)]
         trees.append(_keep_labelsets(packed, found[rows], which[rows], drawn[rows], n_labelsets))

@@ -216,7 +216,7 @@ def _fit_label(X: Any, y: np.ndarray, strength: float, seed: int) -> sp.csr_arra
     """The coefficients of one label; log odds alone, as if each class had come half a time more, if only one has."""
     regression = LogisticRegression(C=strength, solver="liblinear", max_iter=1000, tol=1e-3, random_state=seed, **L1)
     if y.size and y.min() < y.max():
-        with config_context(assume_finite=True):  # it was checked once for all labels
+        with config_context(assume_finite=True, skip_parameter_validation=True):  # once for all labels is enough
             regression.fit(X, y)
         coefficients, intercept = regression.coef_[0], regression.intercept_[0]
     else:
