@@ -166,9 +166,9 @@ def page(rows: Sequence[Row]) -> Iterator[str]:
         ["data set", *(cell for name in names for cell in (f"{name}, best of six", "AutoJoint"))], f_rows(rows)
     )
     yield (
-        "A label that no row of a fold has, and that is not predicted there, has an F1 of 1 in macro F1. How the others "
-        "count it is not known to us: folds of genbase lack a quarter to a half of the labels, so that its macro F1 is not "
-        "to be compared. The folds of the other data sets have all labels."
+        "A label that no row of a fold has, and that is not predicted there, has an F1 of 1 in macro F1. How the "
+        "others count it is not known to us: folds of genbase lack a quarter to a half of the labels, so that its "
+        "macro F1 is not to be compared. The folds of the other data sets have all labels."
     )
 
 
