@@ -10,6 +10,7 @@ from choral.learners import BinaryRelevance, ExpectedLossClassifier, JointForest
 SMALL = {  # options that make any learner quick to fit and repeatable, where it has them
     "estimators": lambda: [("together", JointForest(5)), ("apart", BinaryRelevance())],
     "n_estimators": lambda: 20,
+    "n_rounds": lambda: 20,
     "strategy": lambda: "most_frequent",
     "strengths": lambda: [0.3],
     "cv": lambda: 2,

@@ -107,6 +107,8 @@ class LogisticJoint(PooledJoint):
             strengths = SPARSE_STRENGTHS if sp.issparse(X) else DENSE_STRENGTHS
         if not len(strengths):
             raise ValueError("strengths must hold at least one number; got none.")
+        if not all(0 < strength < np.inf for strength in strengths):  # written so that nan is refused
+            raise ValueError(f"strengths must be above 0, and finite; got {list(strengths)}.")
         rng = check_random_state(self.random_state)
         splits = inner_splits(self.cv, X, Y, rng)
         in_use = columns_in_use(X)
