@@ -253,7 +253,8 @@ def _grow(
 ) -> tuple[list[LabelsetTree], sp.csr_array]:
     """Some trees, and the sum of what they say of the rows that they have not seen."""
     rng = np.random.RandomState(seed)
-    trees, leaves, unseen = [], [], []
+    trees: list[LabelsetTree] = []
+    leaves, unseen = [], []
     n_rows, n_labelsets = len(which), len(next(iter(targets.values())))
     for kind in kinds:
         drawn = np.bincount(rng.randint(n_rows, size=min(n_rows, MAX_TREE_ROWS)), minlength=n_rows)
