@@ -138,15 +138,21 @@ def deciding() -> None:
 
 
 def budget() -> None:
-    """Seconds by the clock beside what was allowed, and the mean loss of new rows over all k."""
-    data, losses = make_words(5_000, 500, 22), []
+    """Seconds by the clock beside what was allowed, the pool's own score, and the mean loss of new rows over all k.
+
+    The score is of as many training rows as there was time to look at, so that of another budget is of other rows.
+    """
+    data, scores, losses = make_words(5_000, 500, 22), [], []
     X, X_test, Y, Y_test = train_test_split(data.X, data.Y, test_size=2_000, random_state=0)
     for allowed in BUDGETS:
         start = time.perf_counter()
         model = AutoJoint(time_budget=allowed, random_state=0).fit(X, Y)
         taken = time.perf_counter() - start
+        scores.append(model.pool_.score)
         losses.append(float(np.mean(evaluate(Y_test, {"auto": model.predict_curve(X_test)}).curves["auto"].losses)))
-        judge(f"time_budget={allowed:g}", f"loss {losses[-1]:.4f}", taken / allowed, "x what was allowed", 1.2)
+        found = f"score {scores[-1]:.4f}, loss {losses[-1]:.4f}"
+        judge(f"time_budget={allowed:g}", found, taken / allowed, "x what was allowed", 1.2)
+    judge("largest fall of the score with more time", "", float(-np.diff(scores).min()), "", 0.0)
     judge("largest rise of the loss with more time", "", float(np.diff(losses).max()), "", 0.0)
 
 
