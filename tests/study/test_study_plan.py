@@ -156,6 +156,7 @@ def test_every_key_of_a_plan_is_heard(write, tmp_path):
     parameters.k = 2
     parameters.estimator = { learner = "sklearn.linear_model:LogisticRegression", parameters = { C = 2.0 } }
     threshold = 1
+    seeds = [4]
     [[learners]]
     name = "own"
     learner = "own_learners.Own"
@@ -203,7 +204,7 @@ def test_every_key_of_a_plan_is_heard(write, tmp_path):
     assert (plan.baseline, none.is_baseline, rakel.is_baseline) == ("none", True, False)
     # 2 repeats of 4 folds, twice; 2 and 2 x 2 given ones: of learners with randomness once for each seed
     assert len(plan.seeds_of(none)) == 1
-    assert len(plan.seeds_of(rakel)) == 2
+    assert (plan.seeds_of(own_learner), plan.seeds_of(rakel)) == ((3, 1), (4,))
     runs = sum(len(plan.seeds_of(learner)) for learner in plan.learners)
     assert plan.n_cells() == runs * (2 * 4 + 2 + 2 * 2 + 10)
 
@@ -289,7 +290,8 @@ def test_the_tailored_plan_has_rivals_that_users_take():
     assert yardstick.ours == controls.learners == plan.each_loss == ("AutoJoint", "JointForest", "LogisticJoint")
     assert plan.families == {"binomial": None, "polynomial": "even"}
     once = [learner.name for learner in plan.learners if plan.seeds_of(learner) == (0,)]
-    assert once == ["MLkNN", "LR", "boosted"]  # the same with every seed
+    slow = ["CC forest", "ECC", "BOOMER label-wise", "BOOMER example-wise"]
+    assert once == ["MLkNN", "LR", "boosted", *slow]  # the first three are the same with every seed
 
 
 @pytest.mark.parametrize(
@@ -313,6 +315,8 @@ def test_the_tailored_plan_has_rivals_that_users_take():
         ("seeds = [-1]" + SMALL, "plan.toml: a seed must be at least 0; got -1."),
         ("seeds = [0.5]" + SMALL, "plan.toml: a seed must be a whole number, at least 0; got 0.5."),
         ("seeds = [1, 2, 1]" + SMALL, "plan.toml: seeds must be distinct; '1' comes twice."),
+        (SMALL + "seeds = 3", "plan.toml, [[learners]] 1 ('BR'): seeds must be a list; got 3."),
+        (SMALL + "seeds = []", "plan.toml, [[learners]] 1 ('BR'): seeds must not be empty."),
         ('predictions = "firm"' + SMALL, "plan.toml: predictions must be 'hard' or 'soft'; got 'firm'."),
         (
             'predictions = "soft"\nthreshold = 0.5' + SMALL,
@@ -725,6 +729,8 @@ def test_seeds_go_where_randomness_has_none():
     assert plan.seeds_of(StudyLearner("x", Noisy())) == (5, 6)
     assert plan.seeds_of(StudyLearner("x", Noisy(random_state=1))) == (5,)
     assert plan.seeds_of(StudyLearner("x", Stumps())) == (5,)
+    assert plan.seeds_of(StudyLearner("x", Noisy(), seeds=[7, 8, 9])) == (7, 8, 9)
+    assert plan.seeds_of(StudyLearner("x", Stumps(), seeds=[7, 8, 9])) == (7,)
 
 
 def test_ks_beyond_the_number_of_labels_are_left_out():

@@ -90,6 +90,8 @@ class StudyLearner:
     each_loss : bool
         Whether it predicts anew for each loss: by its own ``predict_curve``, else what is best by its
         ``predict_distribution``, else by ``predict(X, measure=...)``. One of the last two it must have.
+    seeds : sequence of int, optional
+        Seeds of its own, say a single one where it takes long; by default those of the plan.
     """
 
     name: str
@@ -97,12 +99,15 @@ class StudyLearner:
     threshold: float | None = None
     is_baseline: bool = False
     each_loss: bool = False
+    seeds: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         _check_name("a learner", self.name)
         if not (hasattr(self.estimator, "fit") and hasattr(self.estimator, "get_params")):
             raise TypeError(f"the estimator of {self.name} must have fit and get_params; got {self.estimator!r}.")
         _check_probability(self.threshold)
+        if self.seeds is not None:
+            object.__setattr__(self, "seeds", _check_seeds(self.seeds))
 
     @property
     def seed_parameters(self) -> list[str]:
@@ -165,16 +170,14 @@ class Plan:
 
     def __post_init__(self) -> None:
         _check_name("a study", self.title)
-        for what in ("datasets", "learners", "seeds"):
+        for what in ("datasets", "learners"):
             values = tuple(getattr(self, what))
             if not values:
                 raise ValueError(f"{what} must not be empty.")
             object.__setattr__(self, what, values)
         check_distinct("datasets", [data.name for data in self.datasets])
         check_distinct("learners", [learner.name for learner in self.learners])
-        seeds = tuple(check_count("a seed", seed, least=0) for seed in self.seeds)
-        check_distinct("seeds", seeds)
-        object.__setattr__(self, "seeds", seeds)
+        object.__setattr__(self, "seeds", _check_seeds(self.seeds))
         if not self.families:
             raise ValueError(f"families must name at least one of {', '.join(FAMILIES)}.")
         for name, parameters in self.families.items():
@@ -263,7 +266,8 @@ class Plan:
 
     def seeds_of(self, learner: StudyLearner) -> Sequence[int]:
         """All seeds for a learner with randomness, the first for any other."""
-        return self.seeds if learner.seed_parameters else self.seeds[:1]
+        seeds = self.seeds if learner.seeds is None else learner.seeds
+        return seeds if learner.seed_parameters else seeds[:1]
 
 
 def even_ks(n_labels: int) -> np.ndarray:
@@ -295,6 +299,14 @@ def _check_name(what: str, name: Any) -> None:
         raise ValueError(f"the name of {what} must be text that is not empty; got {name!r}.")
     if not name.isprintable():
         raise ValueError(f"the name of {what} must not hold line breaks or other control characters; got {name!r}.")
+
+
+def _check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
+    if not seeds:
+        raise ValueError("seeds must not be empty.")
+    checked = tuple(check_count("a seed", seed, least=0) for seed in seeds)
+    check_distinct("seeds", checked)
+    return checked
 
 
 def _check_probability(threshold: float | None) -> None:

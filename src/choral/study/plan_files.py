@@ -200,6 +200,7 @@ def _read_learner(keys: Keys) -> StudyLearner:
             estimator,
             threshold=keys.take("threshold", float, None),
             is_baseline=keys.take("baseline", bool, False),
+            seeds=keys.take("seeds", list, None),
             each_loss=keys.finish(keys.take("each_loss", bool, False)),
         )
 
