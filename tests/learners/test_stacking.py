@@ -92,6 +92,29 @@ def test_lifts_that_lie_are_left_out():
     assert pool.exponents[1] < 0.1 * pool.exponents[0]
 
 
+@pytest.mark.parametrize(
+    "is_good, expected",
+    [
+        (lambda lift, frequencies: True, [1, 2, 0.4, 0.6]),
+        (lambda lift, frequencies: frequencies == 0, [1, 2, 0.4, 0]),
+        (lambda lift, frequencies: lift == 0.2, [1, 2, 0.2, 0.3]),
+        (lambda lift, frequencies: lift == 0.6, [1.5, 3, 0.6, 0.9]),
+        (lambda lift, frequencies: lift == 0.9 and not frequencies, [2.25, 4.5, 0.9, 0]),
+    ],
+)
+def test_exponents_are_changed_where_decisions_are_better(monkeypatch, is_good, expected):
+    class Judge:
+        def best_exponents(self, pull):
+            return np.array([1, 2, 0.4, 0.6]), 0.5
+
+        def losses(self, choices):
+            bad = [not is_good(*choice[2:].round(9)) for choice in choices]
+            return np.ones((len(bad), 1, 9)) * np.array(bad)[:, np.newaxis, np.newaxis]
+
+    monkeypatch.setattr(stacking, "judge", lambda *arguments: Judge())
+    np.testing.assert_allclose(fit_stack(models(), Y, ROWS).exponents, expected)
+
+
 def stacked(**options):
     members = [("forest", JointForest(20)), ("regressions", LogisticJoint([0.3])), ("trees", BinaryRelevance())]
     return StackedJoint(members, cv=3, random_state=0, **options).fit(X, Y)

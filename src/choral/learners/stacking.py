@@ -10,10 +10,10 @@ the other way round, so each has an exponent for both.
 
 Exponents of marginals are first those with the best likelihood of labels, one by one: every row has K labels to learn
 them from. Then all exponents together are those with the best score S of `choral.learners.pooling`, not far from there.
-In the end decisions for left-out rows are compared: with these exponents, with half the lifts, and with the marginals
-alone, all as they are or sharper; others are taken only where they are better by more than a standard error. For where
-label sets hardly repeat, the true one is rarely among those seen, and the best score may come from lifts that spoil
-decisions.
+In the end decisions for left-out rows are compared: with these exponents, without the frequencies, with half of all
+lifts, and with the marginals alone, all as they are or sharper; others are taken only where they are better by more
+than a standard error. For where label sets hardly repeat, the true one is rarely among those seen, and the best score
+may come from lifts that spoil decisions, above all from frequencies, which are the same for all rows.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,6 @@ from choral.learners.pooling import MAX_EXPONENT, SHARPNESSES, Pool, first_of_th
 PULL_OF_MARGINALS = 10.0  # weight of the squared distance from the exponents by likelihood, beside the sum over rows
 PULL_OF_LIFTS = 1.0
 FIRST_LIFT = 0.5  # sum of the exponents of lifts to begin with
-SHARES_OF_LIFTS = (1.0, 0.5)  # that are tried, besides none
 RIDGE = 1e-3  # weight of the squared distance from equal exponents, beside the mean over rows
 
 
@@ -37,7 +36,7 @@ def fit_stack(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, kno
     Parameters
     ----------
     evidence : sequence of Evidence
-        Marginals have log odds; the others are lifts.
+        Marginals have log odds; the others are lifts, the last one that of the frequencies.
     Y : ndarray of shape (n_rows, n_labels)
     rows : ndarray of int
         The rows to learn from.
@@ -49,8 +48,8 @@ def fit_stack(evidence: Sequence[Evidence], Y: np.ndarray, rows: np.ndarray, kno
     start[~is_lift] = _by_likelihood([one[rows] for one in evidence if one.log_odds is not None], Y[rows], known, rows)
     pull = np.where(is_lift, PULL_OF_LIFTS, PULL_OF_MARGINALS)
     by_score, score = judge(evidence, Y, rows, start, known).best_exponents(pull)
-    choices = [_sharper(np.where(is_lift, share * by_score, by_score)) for share in SHARES_OF_LIFTS]
-    choices.append(_sharper(np.where(is_lift, 0.0, start)))
+    halved, alone = np.where(is_lift, by_score / 2, by_score), np.where(is_lift, 0.0, start)
+    choices = [_sharper(exponents) for exponents in (by_score, np.append(by_score[:-1], 0.0), halved, alone)]
     losses = [judge(evidence, Y, rows, of_kind[0], known).losses(of_kind) for of_kind in choices]
     best = first_of_the_best(np.concatenate(losses))
     return Pool(np.unique(Y, axis=0), np.concatenate(choices)[best], score)
