@@ -80,7 +80,14 @@ def controls(results: Results) -> Iterator[str]:
     )
     yield ""
     columns = ["learner, data set", "gain in area", "due to the distribution", "due to deciding for each loss"]
-    yield from table(columns, (row for learner in OURS for row in parts_of_gain(results, learner)))
+    rows = [row for learner in OURS for row in parts_of_gain(results, learner)]
+    for name, *parts in rows:
+        if name.endswith("**all**"):
+            gain, distribution, decision = parts
+            learner = name.removesuffix(", **all**")
+            yield f"- {learner}: {gain}, {distribution} by its distribution and {decision} by deciding for each loss."
+    yield ""
+    yield from table(columns, rows)
 
 
 def parts_of_gain(results: Results, learner: str) -> Iterator[list[str]]:
@@ -148,7 +155,7 @@ def page(results: Results, store: Store) -> Iterator[str]:
     yield f"Learners of ours: {', '.join(OURS)}. The others: {', '.join(others)}."
     yield (
         "Five folds, stratified by labels and the same for all; three seeds of the learners, over which losses are "
-        f"averaged (learners without chance run once, as do {', '.join(ONCE)}, which take longest); hard "
+        f"averaged (learners without chance run once, as do {', '.join(ONCE)}, to save time); hard "
         "predictions, means over all test rows."
     )
     if results.each_loss:
@@ -212,7 +219,7 @@ def page(results: Results, store: Store) -> Iterator[str]:
         yield ""
     yield "## Seconds"
     yield ""
-    yield "To learn, and to predict for all losses: mean of a fold, in one thread, by the clock of a machine in use."
+    yield "To learn, and to predict for all losses: mean of a fold, in one thread, by the clock of a machine in use that may have paused."
     yield ""
     yield from seconds(results, store)
 
