@@ -219,7 +219,10 @@ def page(results: Results, store: Store) -> Iterator[str]:
         yield ""
     yield "## Seconds"
     yield ""
-    yield "To learn, and to predict for all losses: mean of a fold, in one thread, by the clock of a machine in use that may have paused."
+    yield (
+        "To learn, and to predict for all losses: mean of a fold, in one thread, by the clock of a machine in use that "
+        "may have paused."
+    )
     yield ""
     yield from seconds(results, store)
 
