@@ -729,7 +729,8 @@ def test_seeds_go_where_randomness_has_none():
     assert plan.seeds_of(StudyLearner("x", Noisy())) == (5, 6)
     assert plan.seeds_of(StudyLearner("x", Noisy(random_state=1))) == (5,)
     assert plan.seeds_of(StudyLearner("x", Stumps())) == (5,)
-    assert plan.seeds_of(StudyLearner("x", Noisy(), seeds=[7, 8, 9])) == (7, 8, 9)
+    assert plan.seeds_of(StudyLearner("x", Noisy(), seeds=np.array([7, 8, 9]))) == (7, 8, 9)
+    assert Plan([StudyData("x", make_data)], learners(), seeds=np.arange(2)).seeds == (0, 1)
     assert plan.seeds_of(StudyLearner("x", Stumps(), seeds=[7, 8, 9])) == (7,)
 
 

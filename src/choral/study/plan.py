@@ -302,9 +302,9 @@ def _check_name(what: str, name: Any) -> None:
 
 
 def _check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
-    if not seeds:
-        raise ValueError("seeds must not be empty.")
     checked = tuple(check_count("a seed", seed, least=0) for seed in seeds)
+    if not checked:
+        raise ValueError("seeds must not be empty.")
     check_distinct("seeds", checked)
     return checked
 
