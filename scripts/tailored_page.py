@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean
 
-import numpy as np
-
 from choral.paper import Yardstick, read_plan
 from choral.paper.controls import COLUMNS as WAYS
 from choral.paper.controls import add_up_controls, control_totals, find_controls
@@ -80,14 +78,13 @@ def controls(results: Results) -> Iterator[str]:
     )
     yield ""
     columns = ["learner, data set", "gain in area", "due to the distribution", "due to deciding for each loss"]
-    rows = [row for learner in OURS for row in parts_of_gain(results, learner)]
-    for name, *parts in rows:
-        if name.endswith("**all**"):
-            gain, distribution, decision = parts
-            learner = name.removesuffix(", **all**")
+    of_learners = {learner: list(parts_of_gain(results, learner)) for learner in OURS}
+    for learner, rows in of_learners.items():
+        if rows:
+            _, gain, distribution, decision = rows[-1]  # of all data sets
             yield f"- {learner}: {gain}, {distribution} by its distribution and {decision} by deciding for each loss."
     yield ""
-    yield from table(columns, rows)
+    yield from table(columns, (row for rows in of_learners.values() for row in rows))
 
 
 def parts_of_gain(results: Results, learner: str) -> Iterator[list[str]]:
@@ -106,16 +103,8 @@ def parts_of_gain(results: Results, learner: str) -> Iterator[list[str]]:
 
 def beside_members(results: Results) -> Iterator[str]:
     """The pool beside the better of its members at each loss."""
-    rows = []
-    for dataset in results.datasets:
-        if set(OURS) <= set(results.finished(dataset)):
-            pool, *members = (
-                np.concatenate([results.curve(dataset, name, family).losses for family in results.families])
-                for name in OURS
-            )
-            excess = pool - np.min(members, axis=0)
-            rows.append([dataset, f"{np.mean(excess <= 0):.0%}", f"{excess.max():+.4f}", f"{excess.mean():+.4f}"])
-    yield from table(["data set", "at or below", "worst", "mean"], rows)
+    rows = totals(compare_with_best(results, [POOL], MEMBERS), "dataset", results.confidence)
+    yield from table(["data set", *COLUMNS], ([name, *total.cells] for name, total in rows.items()))
 
 
 def seconds(results: Results, store: Store) -> Iterator[str]:
@@ -134,14 +123,11 @@ def time_of(results: Results, store: Store, dataset: str, learner: str) -> str:
 
 def failures(results: Results) -> Iterator[str]:
     """Which learners are left out where."""
-    lacking = {
-        dataset: [name for name in results.learners if name not in results.finished(dataset)]
-        for dataset in results.datasets
-    }
-    if any(lacking.values()):
-        yield "Left out, since they take long: not run, or ended at the time limit of a fold."
+    lacking = {(each.dataset, each.learner): each.reason for each in results.failures()}
+    if lacking:
+        yield "Left out, for lack of a result:"
         yield ""
-        yield from (f"- on {dataset}: {', '.join(names)}" for dataset, names in lacking.items() if names)
+        yield from (f"- {learner} on {dataset}: {reason}" for (dataset, learner), reason in lacking.items())
         yield ""
 
 
@@ -189,8 +175,8 @@ def page(results: Results, store: Store) -> Iterator[str]:
     yield f"### {POOL} beside its members"
     yield ""
     yield (
-        f"Loss of {POOL} less that of the better of {' and '.join(MEMBERS)} at each loss, chosen on the test folds "
-        "(BoostedJoint, its third member, did not run alone)."
+        f"The same beside the better of {' and '.join(MEMBERS)} at each loss, chosen on the test folds (BoostedJoint, "
+        "its third member, did not run alone)."
     )
     yield ""
     yield from beside_members(results)

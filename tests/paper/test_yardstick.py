@@ -393,3 +393,12 @@ def test_a_row_of_the_table_for_each_comparison(results):
         of_row = dict(zip(table.columns, row, strict=True))
         assert of_row.pop("best_others") == ", ".join(each.best_others)
         assert of_row == {name: getattr(each, name) for name in of_row}
+
+
+def test_rivals_may_be_named():
+    losses = {"O": 0.3, "A": 0.1, "P": 0.4, "B": 0.2}
+    folds = {("d", "binomial"): {name: np.full((4, 3), loss) for name, loss in losses.items()}}
+    results = Given(folds, {("d", "binomial"): FAMILIES["binomial"][:3]}, {"d": 5})
+    for rivals, worst in ((None, 0.2), (["B"], 0.1), (["P"], 0)):
+        (found,) = compare_with_best(results, ["O"], rivals)
+        assert found.worst == pytest.approx(worst)

@@ -177,9 +177,12 @@ def _full_table(comparisons: Sequence[AgainstBest]) -> Table:
     return Table((*fields, "best_others"), tuple(rows))
 
 
-def compare_with_best(results: Results, ours: Sequence[str]) -> tuple[AgainstBest, ...]:
-    """Each learner of ours along each family, on the data sets where it and some other finished."""
-    return tuple(found for name in ours for found in _judge(list(_compare(results, ours, name)), results.confidence))
+def compare_with_best(
+    results: Results, ours: Sequence[str], rivals: Sequence[str] | None = None
+) -> tuple[AgainstBest, ...]:
+    """Each learner of ours along each family, where it and some rival finished; by default all others are rivals."""
+    of_learners = (list(_compare(results, ours, rivals, name)) for name in ours)
+    return tuple(found for compared in of_learners for found in _judge(compared, results.confidence))
 
 
 def add_up(comparisons: Sequence[AgainstBest], confidence: float) -> Total:
@@ -272,12 +275,13 @@ class Compared(NamedTuple):
     counts: np.ndarray  # whether the loss is a point, (n_parameters,)
 
 
-def _compare(results: Results, ours: Sequence[str], name: str) -> Iterator[Compared]:
+def _compare(results: Results, ours: Sequence[str], rivals: Sequence[str] | None, name: str) -> Iterator[Compared]:
     """One learner of ours on all data sets along all families."""
     for dataset in results.datasets:
         for family in results.families:
             curves = results.competitor_curves(dataset, family)
-            others = {other: curve for other, curve in curves.items() if other not in ours}
+            names = [other for other in curves if (other not in ours if rivals is None else other in rivals)]
+            others = {other: curves[other] for other in names}
             if name in curves and others:
                 best = _best_of(others)
                 losses = {each: results.fold_losses(dataset, each, family) for each in (name, *best.names)}
