@@ -15,6 +15,8 @@ help: ## show this list
 demo: $(VENV)/installed-cli,plot,report ## a quick study on embedded data: tables, figures and a page for the browser
 	$(BIN)/choral study quick --out demo
 
+# There is a process on each core already: threads of theirs would only fight.
+test test-core test-lowest: export OMP_NUM_THREADS ?= 1
 test: $(VENV)/installed-test ## run the whole test suite, doctests and the README's examples
 	$(BIN)/python -m pytest $(PARALLEL)
 
