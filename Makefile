@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test with-torch test-core lowest test-lowest lint lint-page lint-page-here format bench paper published sweeps soft tailored any-model networks figures clean help
+.PHONY: demo test with-torch test-core test-lowest lint lint-page lint-page-here format bench paper published sweeps soft tailored any-model networks figures clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -28,13 +28,14 @@ test-core: $(VENV)/installed-core-test ## run the tests that need no extras (use
 	$(BIN)/python -m pytest $(PARALLEL)
 
 # pyparsing: matplotlib 3.9 knows only the old names of a later one, and warnings are errors in tests.
-lowest: $(VENV)/installed-test
+$(VENV)/lowest: $(VENV)/installed-test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		"numpy==2.0.*" "scipy==1.13.*" "scikit-learn==1.6.*" "matplotlib==3.9.*" \
 		"pandas==2.2.*" "pyarrow==16.1.*" "typer==0.17.*" "rich==13.7.*" "pooch==1.8.*" "pyparsing<3.3" \
 		"joblib==1.4.*" "plotly==6.0.*" "dask==2024.8.*" "distributed==2024.8.*"
+	@touch $@
 
-test-lowest: lowest ## run everything with the oldest dependencies we promise (use a VENV of its own)
+test-lowest: $(VENV)/lowest ## run everything with the oldest dependencies we promise (use a VENV of its own)
 	$(BIN)/python -m pytest $(PARALLEL)
 
 lint: $(VENV)/installed-dev lint-page ## style, types and the order of the layers
