@@ -128,6 +128,20 @@ def test_the_same_results_make_the_same_files(write_figures, tmp_path):
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
 
 
+def test_processes_draw_the_same_files(write_figures, tmp_path):
+    results = RandomResults({"flags": 3, "scene": 3}, ["BR", "LP", "CC"])
+    places = []
+    alone = write_figures(results, tmp_path / "alone", formats=["svg"])
+    together = write_figures(
+        results, tmp_path / "together", formats=["svg"], n_jobs=2, progress=lambda *call: places.append(call[2])
+    )
+    assert len(places) > 8  # more than one batch
+    assert len(alone) == len(together)
+    for one, other in zip(alone, together, strict=True):
+        assert one.relative_to(tmp_path / "alone") == other.relative_to(tmp_path / "together")
+        assert one.read_bytes() == other.read_bytes()
+
+
 def test_what_cannot_be_shown_is_left_out(write_figures, tmp_path):
     failed = {("flags", "CC"), ("scene", "LP"), ("yeast", "BR"), ("yeast", "CC"), ("yeast", "LP"), ("yeast", "nothing")}
     results = RandomResults({"flags": 2, "scene": 1, "yeast": 2}, ["BR", "CC", "LP"], failed=failed)

@@ -11,6 +11,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from joblib import Parallel, delayed
+
 from choral._optional import require
 from choral._outputs import replacing
 from choral.curves import PairwiseCurve
@@ -41,6 +43,7 @@ CURVES, PAIR, DEPENDENCE = (4.8, 3.2), (4.0, 4.0), (6.4, 5.2)  # inches
 MAX_CHARACTERS = 52  # of a title
 MAX_BYTES = 60  # of one name; a file name has room for 255
 SEPARATOR = "--"  # between names: within a name there is at most one hyphen in a row
+BATCH = 8  # figures that a process draws at a time
 FOLDERS = ("curves", "pairs", "ratios", "pages", "ranks", "dependence")
 
 Pairs = dict[tuple[str, str], dict[str, PairwiseCurve]]
@@ -59,6 +62,7 @@ def write_figures(
     folder: str | os.PathLike[str],
     *,
     formats: Iterable[str] = ("png", "svg"),
+    n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> list[Path]:
     """Write all figures of a study into subfolders of a folder.
@@ -84,6 +88,8 @@ def write_figures(
     folder : path-like
         Made unless it is there.
     formats : iterable of {"png", "svg", "pdf"}
+    n_jobs : int, optional
+        Processes that draw, as in joblib.
     progress : callable, optional
         Called after each figure with how many are done, how many there are in all, and which this one is.
 
@@ -99,16 +105,32 @@ def write_figures(
         *_rank_drawings(results),
         *_dependence_drawings(results),
     ]
+    places = list(_file_places(drawings))
+    batches = [places[first : first + BATCH] for first in range(0, len(places), BATCH)]
+    drawn = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_draw_batch)(batch, Path(folder), formats) for batch in batches
+    )
     written: list[Path] = []
-    for done, (place, drawing) in enumerate(_file_places(drawings), start=1):
+    done = 0
+    for batch, paths in zip(batches, drawn, strict=True):
+        written += paths
+        for place, _ in batch:
+            done += 1
+            if progress is not None:
+                progress(done, len(drawings), place)
+    _remove_former(Path(folder), written, formats)
+    return written
+
+
+def _draw_batch(batch: list[tuple[str, Drawing]], folder: Path, formats: tuple[str, ...]) -> list[Path]:
+    """Draw and write some figures; a process gets the results once for all of them."""
+    written: list[Path] = []
+    for place, drawing in batch:
         # identifiers differ between the SVG files of a page, but not from run to run
         with require("matplotlib", "plot").rc_context({**SETTINGS, "svg.hashsalt": place}):
             figure = drawing.draw()
             if figure is not None:
-                written += _save(figure, Path(folder, place), formats)
-        if progress is not None:
-            progress(done, len(drawings), place)
-    _remove_former(Path(folder), written, formats)
+                written += _save(figure, folder / place, formats)
     return written
 
 

@@ -68,7 +68,7 @@ def run_plan(
     with warnings_in_one_line(), progress_bar(time_left=True) as show:
         with dask_cluster(dask) if dask else nullcontext(), _interruptible(folder):
             results = run_study(what, folder, n_jobs=_parse_jobs(n_jobs), progress=show)
-        written = _write_outputs(results, folder, show, figures=figures, report=report)
+        written = _write_outputs(results, folder, show, figures=figures, report=report, n_jobs=_parse_jobs(n_jobs))
     with standard_output():
         print_study(results, written)
     if results.failures():
@@ -98,7 +98,9 @@ def _interruptible(folder: Path) -> Iterator[None]:
         raise
 
 
-def _write_outputs(results: "Results", folder: Path, show: Show, *, figures: bool, report: bool) -> list[Path]:
+def _write_outputs(
+    results: "Results", folder: Path, show: Show, *, figures: bool, report: bool, n_jobs: int
+) -> list[Path]:
     """Write tables, figures and page. Where an extra is missing, say so and go on: the cells are done."""
     tables = folder / "tables"
     tables.mkdir(exist_ok=True)
@@ -113,7 +115,7 @@ def _write_outputs(results: "Results", folder: Path, show: Show, *, figures: boo
     if figures and _has("matplotlib", "plot", "figures"):
         from choral.study import write_figures
 
-        write_figures(results, folder / "figures", progress=show)
+        write_figures(results, folder / "figures", n_jobs=n_jobs, progress=show)
         written.append(folder / "figures")
     return written
 
