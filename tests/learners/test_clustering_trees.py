@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from choral import LabelDistribution
 from choral.learners import PredictiveClusteringForest, PredictiveClusteringTree
+from choral.learners.clustering_tree import count_features
 
 
 def labelled(seed=0, n_rows=100):
@@ -19,26 +20,36 @@ X, Y = labelled()
 NEW, _ = labelled(1)
 
 
-@pytest.mark.parametrize("least", [1, 2, 7])
+def smooth(n_rows=1000):
+    """Features without ties: with large leaves, no two splits are equally good."""
+    rng = np.random.default_rng(3)
+    features = rng.normal(size=(n_rows, 4))
+    return features, (features @ rng.normal(size=(4, 3)) + rng.normal(size=(n_rows, 3)) > [0.0, 0.5, 2]).astype(int)
+
+
+@pytest.mark.parametrize("least", [40, 90])
 def test_one_label_without_pruning_is_an_entropy_tree(least):
+    X, Y = smooth()
     ours = PredictiveClusteringTree(confidence=None, min_samples_leaf=least).fit(X, Y[:, :1])
     theirs = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=least, random_state=0).fit(X, Y[:, 0])
     np.testing.assert_array_equal(ours.predict_proba(NEW)[:, 0], theirs.predict_proba(NEW)[:, 1])
 
 
 def test_several_labels_without_pruning_are_a_tree_of_several_outputs():
-    ours = PredictiveClusteringTree(confidence=None).fit(X, Y)
-    theirs = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=0).fit(X, Y)
+    X, Y = smooth()
+    ours = PredictiveClusteringTree(confidence=None, min_samples_leaf=40).fit(X, Y)
+    theirs = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=40, random_state=0).fit(X, Y)
     expected = np.stack([shares[:, 1] for shares in theirs.predict_proba(NEW)], axis=1)
     np.testing.assert_array_equal(ours.predict_proba(NEW), expected)
     np.testing.assert_array_equal(ours.predict(NEW), expected >= 0.5)
 
 
 def test_variance_is_that_of_labels_divided_by_their_spread():
-    ours = PredictiveClusteringTree(criterion="variance", confidence=None).fit(X, Y)
-    theirs = DecisionTreeRegressor(min_samples_leaf=2, random_state=0).fit(X, Y / Y.std(axis=0))
+    X, Y = smooth()
+    ours = PredictiveClusteringTree(criterion="variance", confidence=None, min_samples_leaf=40).fit(X, Y)
+    theirs = DecisionTreeRegressor(min_samples_leaf=40, random_state=0).fit(X, Y / Y.std(axis=0))
     np.testing.assert_allclose(ours.predict_proba(NEW), theirs.predict(NEW) * Y.std(axis=0), atol=1e-12)
-    entropy = PredictiveClusteringTree(confidence=None).fit(X, Y)
+    entropy = PredictiveClusteringTree(confidence=None, min_samples_leaf=40).fit(X, Y)
     assert not np.array_equal(entropy.predict_proba(NEW), ours.predict_proba(NEW))
 
 
@@ -193,12 +204,28 @@ def test_advice_to_prune_less_is_for_trees_that_were_pruned():
         PredictiveClusteringTree(confidence=None).fit(np.ones((80, 2)), Y)
 
 
-def test_features_are_drawn_at_each_node_as_in_scikit_learn():
-    ours = PredictiveClusteringTree(criterion="variance", confidence=None, max_features="sqrt", random_state=5)
-    theirs = DecisionTreeRegressor(min_samples_leaf=2, max_features="sqrt", random_state=5).fit(X, Y / Y.std(axis=0))
-    np.testing.assert_allclose(
-        ours.fit(X, Y).predict_proba(NEW), theirs.predict(NEW) * Y.std(axis=0), rtol=0, atol=1e-12
-    )
+@pytest.mark.parametrize(
+    "max_features, n_drawn", [(None, 30), (7, 7), (99, 30), (0.5, 15), (0.001, 1), (1.0, 30), ("sqrt", 5), ("log2", 4)]
+)
+def test_features_drawn_at_each_node_are_counted_as_in_scikit_learn(max_features, n_drawn):
+    assert count_features(max_features, 30) == n_drawn
+    if max_features != 99:  # more than there are, which scikit-learn takes too, but counts as such
+        wide = np.random.default_rng(0).normal(size=(100, 30))
+        theirs = DecisionTreeRegressor(max_features=max_features).fit(wide, Y)
+        assert theirs.max_features_ == n_drawn
+
+
+@pytest.mark.parametrize(
+    "max_features, message",
+    [
+        ("most", "max_features must be a number of features, a share of them, 'sqrt', 'log2' or None; got 'most'"),
+        (1.5, r"max_features, as a share of the features, must lie in \(0, 1\]; got 1.5"),
+        (0, "max_features must be at least 1; got 0"),
+    ],
+)
+def test_numbers_of_features_that_are_refused(max_features, message):
+    with pytest.raises(ValueError, match=message):
+        PredictiveClusteringTree(max_features=max_features).fit(X, Y)
 
 
 def test_a_forest_hands_the_number_of_features_to_its_trees():

@@ -321,8 +321,14 @@ def test_labels_that_are_refused(learner, labels, message):
 
 @all_learners
 def test_features_that_are_refused(learner):
-    with pytest.raises(ValueError, match="NaN"):
-        clone(learner).fit(np.where(X > 1, np.nan, X), Y)
+    missing = np.where(X > 1, np.nan, X)
+    if get_tags(learner).input_tags.allow_nan:
+        assert clone(learner).fit(missing, Y).predict(missing).shape == Y.shape
+    else:
+        with pytest.raises(ValueError, match="NaN"):
+            clone(learner).fit(missing, Y)
+    with pytest.raises(ValueError, match="infinity"):
+        clone(learner).fit(np.where(X > 1, np.inf, X), Y)
     model = clone(learner).fit(X, Y)
     for predict in (model.predict, model.predict_proba):
         with pytest.raises(ValueError, match="X has 4 features, but .* is expecting 5"):

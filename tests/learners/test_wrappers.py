@@ -311,8 +311,15 @@ def test_members_that_are_refused(estimators, message):
         StackedJoint(estimators, cv=2).fit(X, Y)
 
 
-def test_the_default_estimator_says_what_features_it_takes():
-    for learner in (BinaryRelevance(), ExpectedLossClassifier(), StackedJoint([("tree", PrunedTreeClassifier())])):
+def test_the_estimator_says_what_features_it_takes():
+    takes_nan = {
+        BinaryRelevance(): True,  # around a pruned tree
+        ExpectedLossClassifier(): False,  # around a joint forest
+        ExpectedLossClassifier(LabelPowerset()): True,
+        StackedJoint([("trees", BinaryRelevance())]): True,
+        BinaryRelevance(LogisticRegression()): False,
+    }
+    for learner, expected in takes_nan.items():
         tags = get_tags(learner).input_tags
         assert tags.sparse
-        assert not tags.allow_nan
+        assert tags.allow_nan == expected

@@ -12,6 +12,7 @@ from scipy.stats import norm
 from sklearn.tree import DecisionTreeClassifier
 
 from choral.learners import PredictiveClusteringTree, PrunedTreeClassifier
+from choral.trees import GrownTree, grow_tree, sort_features
 from choral.trees.pruning import Pruner, extra_errors
 from choral.trees.tree_arrays import LEAF, TreeArrays
 
@@ -73,12 +74,12 @@ class SlowPruning:
         self.prune(self.root)
 
     def build(self, grown, number, rows):
-        if grown.children_left[number] == LEAF:
+        if grown.left[number] == LEAF:
             return Node(rows)
         node = Node(rows, int(grown.feature[number]), float(grown.threshold[number]))
         left, right = self.parted(node, rows)
-        node.left = self.build(grown, grown.children_left[number], left)
-        node.right = self.build(grown, grown.children_right[number], right)
+        node.left = self.build(grown, grown.left[number], left)
+        node.right = self.build(grown, grown.right[number], right)
         return node
 
     def parted(self, node, rows):
@@ -178,9 +179,14 @@ def noisy(seed, n_rows=90, n_features=4, n_classes=3, n_values=12):
     return X, np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
 
 
+def drawn_order(X):
+    """The order in which a tree with the seed 0 looks at features."""
+    return np.random.RandomState(0).permutation(X.shape[1])
+
+
 def slow_tree(X, y, weights=None, confidence=0.25, raising=True):
     weights = np.ones(len(y)) if weights is None else weights
-    grown = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=0).fit(X, y).tree_
+    grown = grow_tree(sort_features(X), y[:, np.newaxis], columns=drawn_order(X)).tree
     return SlowPruning(grown, X, y[:, np.newaxis], weights, confidence, least_side=2, raising=raising)
 
 
@@ -215,21 +221,28 @@ def test_raising_happens_and_changes_trees():
 def test_several_labels_are_pruned_by_their_mean_error(seed):
     X, y = noisy(seed, n_classes=4)
     Y = np.stack([y > 0, y > 1, np.random.default_rng(seed).random(len(y)) < 0.2], axis=1).astype(int)
-    grown = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=0).fit(X, Y).tree_
+    grown = grow_tree(sort_features(X), Y, columns=drawn_order(X)).tree
     slow = SlowPruning(grown, X, Y, np.ones(len(y)), 0.25)
     fast = PredictiveClusteringTree().fit(X, Y)
     np.testing.assert_array_equal(fast.predict_proba(X), [slow.shares(x)[:, 1] for x in X])
 
 
-def hand_made(feature, threshold, left, right):
-    return TreeArrays(*(np.array(part) for part in (left, right, feature, threshold)))
+def hand_made(feature, threshold, left, right, X):
+    """A tree with its rows."""
+    tree = TreeArrays(*(np.array(part) for part in (left, right, feature, threshold)), np.zeros(len(left), dtype=bool))
+    leaves = tree.apply(X)
+    n_nodes, ends = len(left), np.zeros(len(left), dtype=int)
+    begins = np.searchsorted(np.sort(leaves), np.arange(n_nodes))  # numbered depth first, rows by their leaves
+    for node in range(n_nodes - 1, -1, -1):
+        ends[node] = np.sum(leaves <= node) if left[node] == LEAF else ends[right[node]]
+    return GrownTree(tree, np.argsort(leaves, kind="stable"), begins, ends)
 
 
 def test_a_branch_is_raised_by_hand():
     # x0 parts 4 rows from 40; x1, asked only of the 40, tells the classes of all 44.
     X = np.array([[0, 0]] * 2 + [[0, 1]] * 2 + [[1, 0]] * 20 + [[1, 1]] * 20, dtype=float)
     y = X[:, 1:].astype(int)
-    tree = hand_made([0, -2, 1, -2, -2], [0.5, -2, 0.5, -2, -2], [1, -1, 3, -1, -1], [2, -1, 4, -1, -1])
+    tree = hand_made([0, -2, 1, -2, -2], [0.5, -2, 0.5, -2, -2], [1, -1, 3, -1, -1], [2, -1, 4, -1, -1], X)
     pruner = Pruner(tree, X, y, np.ones(44), 0.25)
     pruner.prune(raising=False)
     assert pruner.tree.compact()[0].left.size == 5
@@ -252,34 +265,36 @@ def test_of_two_branches_as_large_the_right_one_is_raised():
         [0.5, 0.5, -2, -2, 1.5, -2, -2],
         [1, 2, -1, -1, 5, -1, -1],
         [4, 3, -1, -1, 6, -1, -1],
+        X,
     )
     pruner = Pruner(tree, X, y, np.ones(40), 0.25)
     pruner.prune()
     assert pruner.tree.compact()[0].threshold[0] == 1.5
 
 
+def grows(X, y, least=2):
+    """Whether the root is split although that has a price."""
+    return grow_tree(sort_features(X), y[:, np.newaxis], min_samples_leaf=least, pays=True).tree.left[0] != LEAF
+
+
 def test_price_of_a_choice_among_many_splits():
-    # 8 rows, 3 on one side of the best split: 8 bits x entropy(3/8) are gained, candidates leave 2 rows on each side.
+    # 8 rows, 3 on one side of the best split: 8 x entropy(3/8) = 7.6 bits are gained. Five candidates leave 2 rows on
+    # each side: the price is log2(5).
     X = np.arange(8.0)[:, np.newaxis]
-    y = np.array([0, 0, 0, 1, 1, 1, 1, 1])[:, np.newaxis]
-    tree = hand_made([0, -2, -2], [2.5, -2, -2], [1, -1, -1], [2, -1, -1])
-    pruner = Pruner(tree, X, y, np.ones(8), 0.25)
-    assert pruner._candidates(0, 2) == 5
-    assert pruner._candidates(0, 3) == 3
-    assert pruner._candidates(0, 5) == 1  # none, but it was split
-    pruner.cut_small_gains(2)  # 7.6 bits for a price of log2(5)
-    assert pruner.tree.left[0] == 1
-    few = Pruner(tree, X, np.array([0, 0, 1, 0, 1, 0, 1, 1])[:, np.newaxis], np.ones(8), 0.25)
-    few.cut_small_gains(2)
-    assert few.tree.left[0] == LEAF
+    assert grows(X, np.array([0, 0, 0, 1, 1, 1, 1, 1]))
+    assert not grows(X, np.array([0, 1, 0, 0, 1, 1, 0, 1]))  # 1.5 bits at best
+    # With 4 rows on each side there is but one candidate, which costs nothing; with 3 there are three.
+    y = np.array([0, 1, 0, 0, 1, 1, 0, 1])
+    assert not grows(X, y, least=3)
+    assert grows(X, y, least=4)
 
 
-def test_the_least_side_grows_with_the_rows_and_is_rounded_up():
-    # 50 rows of two classes: a tenth of them a class is 2.5, so that 3 rows are needed on either side
-    X = np.arange(50.0)[:, np.newaxis]
-    tree = hand_made([0, -2, -2], [24.5, -2, -2], [1, -1, -1], [2, -1, -1])
-    pruner = Pruner(tree, X, (X > 24).astype(int), np.ones(50), 0.25)
-    assert pruner._candidates(0, 2) == 45  # after 3, 4, ..., 47 rows
+@pytest.mark.parametrize("seed", range(4))
+def test_the_least_side_grows_with_the_rows(seed):
+    """With 240 rows of three classes a candidate has at least 8 rows on either side."""
+    X, y = noisy(seed, n_rows=240, n_values=200)
+    slow, fast = slow_tree(X, y), PrunedTreeClassifier().fit(X, y)
+    np.testing.assert_array_equal(fast.predict_proba(X), [slow.shares(x)[0] for x in X])
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -314,13 +329,13 @@ def test_classes_without_weight_stay_classes():
     )
 
 
-@pytest.mark.parametrize("least", [1, 2, 5])
+@pytest.mark.parametrize("least", [15, 40])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_an_unpruned_tree_is_that_of_scikit_learn(least, form):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 6))
+    X = rng.normal(size=(400, 6))
     X[rng.random(X.shape) < 0.4] = 0
-    y = rng.integers(3, size=120)
+    y = rng.integers(3, size=400)  # leaves are large, so that no two splits gain the same
     ours = PrunedTreeClassifier(confidence=None, min_samples_leaf=least).fit(form(X), y)
     theirs = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=least, random_state=0).fit(form(X), y)
     new = rng.normal(size=(500, 6))

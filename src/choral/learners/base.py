@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state, get_tags
@@ -14,7 +15,7 @@ from sklearn.utils.validation import _num_samples, check_consistent_length, chec
 from choral._saved import SavedState
 from choral._typing import Features, LabelArray, LabelMatrix, RandomState
 from choral.learners.missing import find_missing
-from choral.learners.pruned_tree import PrunedTreeClassifier
+from choral.learners.pruned_tree import PrunedTreeClassifier, fit_trees
 from choral.rows.blocks import check_binary
 
 MAX_SEED = np.iinfo(np.int32).max
@@ -46,10 +47,17 @@ class MultiLabelClassifier(SavedState, ClassifierMixin, BaseEstimator):
     n_features_in_: int
     classes_: list[np.ndarray]
 
+    _takes_missing_features = False
+
+    @property
+    def _finite(self) -> Any:
+        """What scikit-learn is to check of the features."""
+        return "allow-nan" if self._takes_missing_features else True
+
     def _check_training(self, X: Features, Y: LabelMatrix) -> tuple[Any, LabelArray]:
         """Checked features, dense or CSR, and labels as uint8; what all fitted learners know is set."""
         Y = self._check_labels(Y)
-        X = validate_data(self, X, accept_sparse="csr")
+        X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=self._finite)
         check_consistent_length(X, Y)
         return X, Y
 
@@ -75,7 +83,7 @@ class MultiLabelClassifier(SavedState, ClassifierMixin, BaseEstimator):
     def _check_features(self, X: Features) -> Any:
         """Features of rows to predict: dense or CSR, as many as in training."""
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", reset=False)
+        return validate_data(self, X, accept_sparse="csr", ensure_all_finite=self._finite, reset=False)
 
     def _to_target(self, labels: np.ndarray) -> np.ndarray:
         """Labels in the dtype of those given to ``fit``."""
@@ -89,6 +97,7 @@ class MultiLabelClassifier(SavedState, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._takes_missing_features
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         tags.classifier_tags.multi_label = True
@@ -159,6 +168,39 @@ def fit_model(estimator: Any, X: Any, y: np.ndarray) -> Any:
     if np.all(y == y[0]):
         return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(y), 1)), y)
     return estimator.fit(X, y.astype(np.intp))  # not uint8, in which 2 * 0 - 1 is 255
+
+
+def fit_models(
+    estimators: list[Any],
+    X: Any,
+    targets: list[np.ndarray],
+    *,
+    n_features: list[int] | None = None,
+    n_jobs: int | None = None,
+) -> list[Any]:
+    """Fitted classifiers of the same features, one for each target; pruned trees share the sorted features.
+
+    Parameters
+    ----------
+    n_features : list of int, optional
+        How many of the features each gets, the first ones; only where all estimators are pruned trees.
+    """
+    varied = [place for place, y in enumerate(targets) if np.any(y != y[0])]
+    if len(varied) == 0 or not all(type(estimators[place]) is PrunedTreeClassifier for place in varied):
+        return Parallel(n_jobs=n_jobs)(
+            delayed(fit_model)(estimator, X, y) for estimator, y in zip(estimators, targets, strict=True)
+        )
+    models = [None if place in set(varied) else fit_model(None, X, y) for place, y in enumerate(targets)]
+    trees = fit_trees(
+        [estimators[place] for place in varied],
+        X,
+        [targets[place].astype(np.intp) for place in varied],
+        n_features=None if n_features is None else [n_features[place] for place in varied],
+        n_jobs=n_jobs,
+    )
+    for place, tree in zip(varied, trees, strict=True):
+        models[place] = tree
+    return models
 
 
 def predict_class(model: Any, X: Any) -> np.ndarray:

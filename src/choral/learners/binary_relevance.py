@@ -3,11 +3,10 @@
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from choral._typing import Features, LabelMatrix, RandomState
 from choral.decisions import IndependentLabels
-from choral.learners.base import MetaClassifier, fit_model, positive_share, predict_class, seeded_clones
+from choral.learners.base import MetaClassifier, fit_models, positive_share, predict_class, seeded_clones
 
 
 class BinaryRelevance(MetaClassifier):
@@ -45,9 +44,7 @@ class BinaryRelevance(MetaClassifier):
         """Fit a classifier for each label."""
         X, Y = self._check_training(X, Y)
         copies = seeded_clones(self.estimator, self.n_labels_, self.random_state)
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_model)(copy, X, y) for copy, y in zip(copies, Y.T, strict=True)
-        )
+        self.estimators_ = fit_models(copies, X, list(Y.T), n_jobs=self.n_jobs)
         return self
 
     def predict(self, X: Features) -> np.ndarray:

@@ -13,7 +13,8 @@ from sklearn.utils.validation import _num_samples
 
 from choral._optional import require
 from choral._typing import Features, LabelMatrix, RandomState
-from choral.learners.base import MetaClassifier, fit_model, positive_share, predict_class, seeded_clones
+from choral.learners.base import MetaClassifier, fit_model, fit_models, positive_share, predict_class, seeded_clones
+from choral.learners.pruned_tree import PrunedTreeClassifier
 
 
 class ClassifierChain(MetaClassifier):
@@ -81,6 +82,14 @@ class ClassifierChain(MetaClassifier):
     def _fit_chain(self, X: Any, Y: np.ndarray) -> None:
         copies = seeded_clones(self.estimator, self.n_labels_, self.random_state)
         self.order_ = check_order(self.order, self.n_labels_, check_random_state(self.random_state))
+        n_columns = np.shape(X)[1] if np.ndim(X) == 2 else 0
+        if type(copies[0]) is PrunedTreeClassifier and n_columns > 0:
+            # Trees share the features, sorted once with all labels.
+            appended = append_labels(X, Y[:, self.order_], self.order_)
+            n_features = [n_columns + place for place in range(self.n_labels_)]
+            targets = list(Y[:, self.order_].T)
+            self.estimators_ = fit_models(copies, appended, targets, n_features=n_features, n_jobs=self.n_jobs)
+            return
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_link)(copy, X, Y, self.order_[:place], Y[:, label])
             for place, (copy, label) in enumerate(zip(copies, self.order_, strict=True))

@@ -1,6 +1,6 @@
 """Ensembles of predictive clustering trees."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from choral._validation import check_count
 from choral.decisions import LabelDistribution
 from choral.learners.base import MAX_SEED, MultiLabelClassifier
 from choral.learners.clustering_tree import PredictiveClusteringTree, warn_single_node
+from choral.trees import sort_features
 
 
 class PredictiveClusteringForest(MultiLabelClassifier):
@@ -53,6 +54,8 @@ class PredictiveClusteringForest(MultiLabelClassifier):
     estimators_: list[PredictiveClusteringTree]
     labelsets_: np.ndarray
 
+    _takes_missing_features = True
+
     def __init__(
         self,
         n_estimators: int = 10,
@@ -81,8 +84,17 @@ class PredictiveClusteringForest(MultiLabelClassifier):
         if self.vote not in ("hard", "soft"):
             raise ValueError(f"vote must be 'hard' or 'soft'; got {self.vote!r}.")
         rng = check_random_state(self.random_state)
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_tree)(self._new_tree(rng), X, Y, rng.randint(len(Y), size=len(Y)))  # drawn here, in order
+        features = sort_features(X)  # once for all trees: rows drawn twice are rows of weight 2
+        labelsets, which = np.unique(Y, axis=0, return_inverse=True)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._new_tree(rng)._fit_sorted)(
+                features,
+                X,
+                Y,
+                labelsets,
+                which.ravel(),
+                _draw_rows(len(Y), rng),  # drawn here, in order
+            )
             for _ in range(self.n_estimators)
         )
         self.labelsets_ = np.unique(np.concatenate([tree.labelsets_ for tree in self.estimators_]), axis=0)
@@ -93,13 +105,16 @@ class PredictiveClusteringForest(MultiLabelClassifier):
         return self
 
     def _new_tree(self, rng: np.random.RandomState) -> PredictiveClusteringTree:
-        return PredictiveClusteringTree(
+        tree = PredictiveClusteringTree(
             criterion=self.criterion,
             min_samples_leaf=self.min_samples_leaf,
             max_features=self.max_features,
             confidence=self.confidence,
             random_state=rng.randint(MAX_SEED),
         )
+        tree._check_options()
+        tree.n_labels_, tree.classes_, tree.n_features_in_ = self.n_labels_, self.classes_, self.n_features_in_
+        return tree
 
     def predict(self, X: Features) -> np.ndarray:
         """The labels with at least half of the votes, of shape (n_samples, n_labels)."""
@@ -119,5 +134,6 @@ class PredictiveClusteringForest(MultiLabelClassifier):
         return LabelDistribution(labelsets, sp.hstack([part.probabilities for part in parts]) / len(parts))
 
 
-def _fit_tree(tree: PredictiveClusteringTree, X: Any, Y: np.ndarray, rows: np.ndarray) -> PredictiveClusteringTree:
-    return tree._fit_quietly(X[rows], Y[rows])
+def _draw_rows(n_rows: int, rng: np.random.RandomState) -> np.ndarray:
+    """How often each row is drawn, with replacement."""
+    return np.bincount(rng.randint(n_rows, size=n_rows), minlength=n_rows).astype(float)

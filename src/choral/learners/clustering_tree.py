@@ -5,13 +5,13 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import check_random_state
 
 from choral._typing import Features, LabelMatrix, RandomState
 from choral._validation import check_count
 from choral.decisions import LabelDistribution
-from choral.learners.base import MultiLabelClassifier
-from choral.trees import TreeArrays, check_confidence, prune_tree, to_tree_features
+from choral.learners.base import MAX_SEED, MultiLabelClassifier
+from choral.trees import SortedFeatures, TreeArrays, check_confidence, grow_tree, prune_tree, sort_features
 
 
 class PredictiveClusteringTree(MultiLabelClassifier):
@@ -25,7 +25,8 @@ class PredictiveClusteringTree(MultiLabelClassifier):
     min_samples_leaf : int
         Small leaves hold few label sets and so capture more dependence.
     max_features : int, float, {"sqrt", "log2"} or None
-        Features drawn at each node, among which the best split is sought, as in scikit-learn's trees; all unless given.
+        Features drawn at each node, among which the best split is sought; all unless given. As in scikit-learn, a float
+        is a share of the features, and features are drawn on until one can be split.
     confidence : float or None
         Of the pruning, as in `PrunedTreeClassifier`, on errors averaged over the labels; None for no pruning.
     random_state : int, RandomState or None
@@ -60,6 +61,8 @@ class PredictiveClusteringTree(MultiLabelClassifier):
     labelsets_: np.ndarray
     weights_: Any
 
+    _takes_missing_features = True
+
     def __init__(
         self,
         *,
@@ -85,29 +88,47 @@ class PredictiveClusteringTree(MultiLabelClassifier):
         return self
 
     def _fit_quietly(self, X: Features, Y: LabelMatrix) -> "PredictiveClusteringTree":
-        """Fit without a warning where the tree is a single node: in a forest, one of many trees may be."""
+        """Fit without a warning where the tree is a single node."""
+        self._check_options()
+        X, Y = self._check_training(X, Y)
+        labelsets, which = np.unique(Y, axis=0, return_inverse=True)
+        return self._fit_sorted(sort_features(X), X, Y, labelsets, which.ravel(), np.ones(len(Y)))
+
+    def _check_options(self) -> None:
         check_confidence(self.confidence)
+        check_count("min_samples_leaf", self.min_samples_leaf)
         if self.criterion not in ("entropy", "variance"):
             raise ValueError(f"criterion must be 'entropy' or 'variance'; got {self.criterion!r}.")
-        X, Y = self._check_training(X, Y)
-        X = to_tree_features(X)
-        self.tree_, values = prune_tree(self._grow(X, Y), X, Y, np.ones(len(Y)), confidence=self.confidence)
-        self.values_ = values[..., 1] if values.shape[2] == 2 else np.zeros(values.shape[:2])  # 2, or no label anywhere
-        self.labelsets_, which = np.unique(Y, axis=0, return_inverse=True)
-        self.weights_ = leaf_weights(self.tree_.apply(X), which.ravel(), (len(self.values_), len(self.labelsets_)))
-        return self
 
-    def _grow(self, X: Any, Y: np.ndarray) -> Any:
-        least = check_count("min_samples_leaf", self.min_samples_leaf)
-        options = {
-            "min_samples_leaf": least,
-            "max_features": self.max_features,
-            "random_state": self.random_state,
-        }
-        if self.criterion == "entropy":
-            return DecisionTreeClassifier(criterion="entropy", **options).fit(X, Y).tree_
-        spread = Y.std(axis=0)
-        return DecisionTreeRegressor(**options).fit(X, Y / np.where(spread > 0, spread, 1)).tree_
+    def _fit_sorted(
+        self,
+        features: SortedFeatures,
+        X: Any,
+        Y: np.ndarray,
+        labelsets: np.ndarray,
+        which: np.ndarray,
+        times: np.ndarray,
+    ) -> "PredictiveClusteringTree":
+        """Fit to checked data, each row so many times; ``which`` is the label set of each row."""
+        rng = check_random_state(self.random_state)
+        grown = grow_tree(
+            features,
+            Y,
+            criterion="entropy" if self.criterion == "entropy" else "gini",
+            min_samples_leaf=self.min_samples_leaf,
+            weights=times,
+            label_weights=None if self.criterion == "entropy" else _inverse_variances(Y, times),
+            columns=rng.permutation(features.n_features),
+            max_features=count_features(self.max_features, features.n_features),
+            seed=rng.randint(MAX_SEED),
+        )
+        self.tree_, shares, leaves = prune_tree(grown, X, Y, times, confidence=self.confidence)
+        self.values_ = shares[..., 1] if shares.shape[2] == 2 else np.zeros(shares.shape[:2])  # 2, or no label anywhere
+        drawn = np.flatnonzero(times)
+        present, places = np.unique(which[drawn], return_inverse=True)
+        self.labelsets_ = labelsets[present]
+        self.weights_ = leaf_weights(leaves[drawn], places, times[drawn], (len(shares), present.size))
+        return self
 
     def predict(self, X: Features) -> np.ndarray:
         """The labels of at least half of the training rows of the leaf, of shape (n_samples, n_labels)."""
@@ -132,9 +153,33 @@ def warn_single_node(what: str, marginals: np.ndarray, *, pruned: bool) -> None:
     warnings.warn(f"{what}: it predicts {labels} for every row, whatever its features.{advice}", stacklevel=3)
 
 
-def leaf_weights(leaves: np.ndarray, which: np.ndarray, shape: tuple[int, int]) -> Any:
+def count_features(max_features: int | float | str | None, n_features: int) -> int:
+    """How many features are drawn at each node, by scikit-learn's rules."""
+    if max_features is None:
+        return n_features
+    if isinstance(max_features, str):
+        if max_features not in ("sqrt", "log2"):
+            raise ValueError(
+                f"max_features must be a number of features, a share of them, 'sqrt', 'log2' or None; "
+                f"got {max_features!r}."
+            )
+        return max(1, int(np.sqrt(n_features) if max_features == "sqrt" else np.log2(n_features)))
+    if isinstance(max_features, float):
+        if not 0 < max_features <= 1:
+            raise ValueError(f"max_features, as a share of the features, must lie in (0, 1]; got {max_features}.")
+        return max(1, int(max_features * n_features))
+    return min(check_count("max_features", max_features), n_features)
+
+
+def _inverse_variances(Y: np.ndarray, times: np.ndarray) -> np.ndarray:
+    share = times @ Y / times.sum()
+    variance = share * (1 - share)
+    return 1 / np.where(variance > 0, variance, 1)
+
+
+def leaf_weights(leaves: np.ndarray, which: np.ndarray, times: np.ndarray, shape: tuple[int, int]) -> Any:
     """The share of each label set among the rows of each leaf."""
-    counts = sp.coo_array((np.ones(leaves.size), (leaves, which)), shape=shape).tocsr()
+    counts = sp.coo_array((times, (leaves, which)), shape=shape).tocsr()
     totals = np.asarray(counts.sum(axis=1)).ravel()
     counts.data /= np.repeat(totals, np.diff(counts.indptr))
     return counts

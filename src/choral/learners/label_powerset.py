@@ -48,12 +48,17 @@ class LabelPowerset(MetaClassifier):
     def fit(self, X: Features, Y: LabelMatrix) -> "LabelPowerset":
         """Fit a classifier of label sets."""
         X, Y = self._check_training(X, Y)
-        self.labelsets_, which = np.unique(Y, axis=0, return_inverse=True)
+        which = self._find_labelsets(Y)
         (copy,) = seeded_clones(self.estimator, 1, self.random_state)
         with warnings.catch_warnings():  # label sets may well be as many as rows
             warnings.filterwarnings("ignore", MANY_CLASSES, UserWarning)
-            self.estimator_ = fit_model(copy, X, which.ravel())
+            self.estimator_ = fit_model(copy, X, which)
         return self
+
+    def _find_labelsets(self, Y: np.ndarray) -> np.ndarray:
+        """The number of the label set of each row."""
+        self.labelsets_, which = np.unique(Y, axis=0, return_inverse=True)
+        return which.ravel()
 
     def predict(self, X: Features) -> np.ndarray:
         """The label set that the classifier predicts, of shape (n_samples, n_labels)."""

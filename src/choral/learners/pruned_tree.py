@@ -3,33 +3,35 @@
 from typing import Any, Literal
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from choral._saved import SavedState
 from choral._typing import Features, RandomState, RowWeights
 from choral._validation import check_count
-from choral.trees import GainRatioGrower, TreeArrays, check_confidence, prune_tree, to_tree_features
-
-ROUNDING = 1e-6  # of sums of weights
+from choral.trees import SortedFeatures, TreeArrays, check_confidence, grow_tree, prune_tree, sort_features
 
 
 class PrunedTreeClassifier(SavedState, ClassifierMixin, BaseEstimator):
     """A decision tree that is pruned as in C4.5.
 
-    As near to C4.5 (WEKA's J48) as scikit-learn's tree allows. The same: at least two rows a leaf, the price that a
-    numeric split pays for being chosen among many, error-based pruning with subtree raising. Different: splits are
-    chosen by information gain, not by the gain ratio among those of at least average gain; the least number of rows on
-    a side does not grow with the node; nominal features are columns of 0 and 1; thresholds lie between two values, not
-    on one. With ``criterion="gain_ratio"`` only the last two remain: the tree is grown here, not by scikit-learn.
+    By information gain it is scikit-learn's entropy tree, pruned. As in C4.5 (WEKA's J48): at least two rows a leaf,
+    the price that a numeric split pays for being chosen among many, error-based pruning with subtree raising.
+    Different: splits are chosen by information gain, not by the gain ratio among those of at least average gain; the
+    least number of rows on a side does not grow with the node; nominal features are columns of 0 and 1; thresholds lie
+    between two values, not on one; rows without a value are not split into fractions. With ``criterion="gain_ratio"``
+    only the last three remain.
+
+    Features may be missing, nan: such rows go to the side of a split where they fit better, as in scikit-learn. Where
+    no training row of a node lacked the value, they go with the majority.
 
     Parameters
     ----------
     criterion : {"entropy", "gain_ratio"}
-        Splits by information gain, grown by scikit-learn, or by C4.5's gain ratio, which takes about twice the time and
-        rows of equal weight only.
+        Splits by information gain, or by C4.5's gain ratio.
     min_samples_leaf : int
         Counted by weight.
     confidence : float
@@ -37,7 +39,7 @@ class PrunedTreeClassifier(SavedState, ClassifierMixin, BaseEstimator):
     raising : bool
         Whether a large branch may take the place of its parent.
     random_state : int, RandomState or None
-        Of splits with the same gain, which one is taken.
+        Of splits with the same gain, which one is taken. By the gain ratio it is always the first.
 
     Attributes
     ----------
@@ -56,6 +58,8 @@ class PrunedTreeClassifier(SavedState, ClassifierMixin, BaseEstimator):
     """
 
     classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
     tree_: TreeArrays
     values_: np.ndarray
 
@@ -76,35 +80,48 @@ class PrunedTreeClassifier(SavedState, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Features, y: Any, sample_weight: RowWeights | None = None) -> "PrunedTreeClassifier":
         """Grow a tree and prune it."""
+        self._check_options()
+        X, y = validate_data(self, X, y, accept_sparse="csc", ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            if not weights.any():  # later versions of scikit-learn refuse it too
+                raise ValueError("Sample weights must contain at least one non-zero number.")
+        return self._fit_sorted(sort_features(X), X, y, weights)
+
+    def _check_options(self) -> None:
         check_confidence(self.confidence)
+        check_count("min_samples_leaf", self.min_samples_leaf)
         if self.criterion not in ("entropy", "gain_ratio"):
             raise ValueError(f"criterion must be 'entropy' or 'gain_ratio'; got {self.criterion!r}.")
-        least = check_count("min_samples_leaf", self.min_samples_leaf)
-        X, y = validate_data(self, X, y, accept_sparse="csc")
-        check_classification_targets(y)
+
+    def _fit_sorted(
+        self, features: SortedFeatures, X: Any, y: np.ndarray, weights: np.ndarray | None
+    ) -> "PrunedTreeClassifier":
+        """Fit to checked data; the tree uses the first of the sorted features, as many as it has been told."""
         self.classes_, codes = np.unique(y, return_inverse=True)
-        X, codes, weights = _rows_with_weight(sample_weight, X, codes)
-        X = to_tree_features(X)
-        options: dict[str, Any] = {"confidence": self.confidence, "raising": self.raising}
-        if self.criterion == "gain_ratio":
-            grown = self._grow_by_gain_ratio(X, codes, weights, least)
-        else:
-            grown = self._grow_by_gain(X, codes, weights, least)
-            options["least_side"] = least  # what the gain ratio takes into account while it grows
-        self.tree_, values = prune_tree(grown, X, codes[:, np.newaxis], weights, **options)
-        self.values_ = np.zeros((len(values), self.classes_.size))  # the last classes may have no weight
-        self.values_[:, : values.shape[2]] = values[:, 0]
+        has_weight = np.ones(len(y), dtype=bool) if weights is None else weights > 0
+        present = np.unique(codes[has_weight])
+        numbers = np.zeros(self.classes_.size, dtype=np.intp)
+        numbers[present] = np.arange(present.size)
+        codes = numbers[codes][:, np.newaxis]
+        by_gain = self.criterion == "entropy"
+        columns = np.arange(self.n_features_in_)
+        grown = grow_tree(
+            features,
+            codes,
+            criterion=self.criterion,
+            min_samples_leaf=self.min_samples_leaf,
+            weights=weights,
+            pays=by_gain and self.confidence is not None,
+            columns=check_random_state(self.random_state).permutation(columns) if by_gain else columns,
+        )
+        weights = np.ones(len(y)) if weights is None else weights
+        self.tree_, shares, _ = prune_tree(grown, X, codes, weights, confidence=self.confidence, raising=self.raising)
+        self.values_ = np.zeros((len(shares), self.classes_.size))  # some classes may have no weight
+        self.values_[:, present] = shares[:, 0]
         return self
-
-    def _grow_by_gain(self, X: Any, codes: np.ndarray, weights: np.ndarray, least: int) -> Any:
-        options: dict[str, Any] = _growing_options(least, weights)
-        grower = DecisionTreeClassifier(criterion="entropy", random_state=self.random_state, **options)
-        return grower.fit(X, codes, sample_weight=weights).tree_
-
-    def _grow_by_gain_ratio(self, X: Any, codes: np.ndarray, weights: np.ndarray, least: int) -> TreeArrays:
-        if np.ptp(weights) > 0:
-            raise ValueError("criterion 'gain_ratio' counts rows, all alike; got sample weights that differ.")
-        return GainRatioGrower(X, codes, least).grow()
 
     @property
     def n_leaves_(self) -> int:
@@ -115,7 +132,7 @@ class PrunedTreeClassifier(SavedState, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Features) -> np.ndarray:
         """The share of each class among the training rows of the leaf, of shape (n_samples, n_classes)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", reset=False)
+        X = validate_data(self, X, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False)
         return self.values_[self.tree_.apply(X)]
 
     def predict(self, X: Features) -> np.ndarray:
@@ -126,25 +143,38 @@ class PrunedTreeClassifier(SavedState, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
 
-def _rows_with_weight(
-    sample_weight: RowWeights | None, X: Any, codes: np.ndarray
-) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The rows whose weight is not 0, their classes and their weights; the weights are 1 unless given."""
-    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    if not weights.any():  # later versions of scikit-learn refuse it too
-        raise ValueError("Sample weights must contain at least one non-zero number.")
-    if weights.all():
-        return X, codes, weights
-    rows = np.flatnonzero(weights)
-    return X[rows], codes[rows], weights[rows]
+def fit_trees(
+    trees: list[PrunedTreeClassifier],
+    X: Features,
+    targets: list[np.ndarray],
+    *,
+    n_features: list[int] | None = None,
+    n_jobs: int | None = None,
+) -> list[PrunedTreeClassifier]:
+    """Fit trees to the same rows: features are sorted once, and threads share them.
 
-
-def _growing_options(min_samples_leaf: int, weights: np.ndarray) -> dict[str, Any]:
-    """Options with which scikit-learn's trees count the rows of a leaf by weight: a row of weight 2 counts as two."""
-    share = min_samples_leaf * (1 - ROUNDING) / weights.sum()
-    if share <= 0.5:
-        return {"min_weight_fraction_leaf": share}
-    return {"min_samples_split": weights.size + 1}  # too few rows for two leaves
+    Parameters
+    ----------
+    trees : list of PrunedTreeClassifier
+    X : features of all trees
+    targets : list of ndarray of shape (n_samples,)
+        The classes for each tree.
+    n_features : list of int, optional
+        How many of the features each tree gets, the first ones; all unless given.
+    n_jobs : int, optional
+    """
+    first = trees[0]
+    checked = validate_data(first, X, accept_sparse="csc", ensure_all_finite="allow-nan")
+    features, names = sort_features(checked), getattr(first, "feature_names_in_", None)
+    for tree, count in zip(trees, n_features or [checked.shape[1]] * len(trees), strict=True):
+        tree._check_options()
+        tree.n_features_in_ = count
+        if names is not None:
+            tree.feature_names_in_ = names[:count]
+    return Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(tree._fit_sorted)(features, checked, y, None) for tree, y in zip(trees, targets, strict=True)
+    )

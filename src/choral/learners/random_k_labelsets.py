@@ -4,13 +4,13 @@ from math import comb, inf
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from choral._typing import Features, LabelMatrix, RandomState
 from choral._validation import check_count
-from choral.learners.base import MetaClassifier, seeded_clones
+from choral.learners.base import MetaClassifier, fit_models, seeded_clones
 from choral.learners.label_powerset import LabelPowerset
 
 
@@ -79,9 +79,15 @@ class RandomKLabelsets(MetaClassifier):
         # The seed of a set is that of its first label: sets of one label are binary relevance, one of all a powerset.
         copies = seeded_clones(self.estimator, self.n_labels_, self.random_state)
         self.label_subsets_ = self._draw_subsets(check_random_state(self.random_state))
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_subset)(LabelPowerset(copies[labels[0]]), X, Y[:, labels]) for labels in self.label_subsets_
-        )
+        self.estimators_, which = [], []
+        for labels in self.label_subsets_:
+            model = LabelPowerset(copies[labels[0]])
+            model._check_training(X, Y[:, labels])
+            which.append(model._find_labelsets(Y[:, labels]))
+            self.estimators_.append(model)
+        inner = fit_models([clone(model.estimator) for model in self.estimators_], X, which, n_jobs=self.n_jobs)
+        for model, fitted in zip(self.estimators_, inner, strict=True):
+            model.estimator_ = fitted
         return self
 
     def _draw_subsets(self, rng: np.random.RandomState) -> list[np.ndarray]:
@@ -127,7 +133,3 @@ class RandomKLabelsets(MetaClassifier):
         """The share of the votes cast on each label, of shape (n_samples, n_labels); 0 where none are."""
         votes, cast = self._votes(self._check_features(X))
         return votes / np.maximum(cast, 1)
-
-
-def _fit_subset(model: LabelPowerset, X: Any, Y: np.ndarray) -> LabelPowerset:
-    return model.fit(X, Y)

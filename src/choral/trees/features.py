@@ -39,3 +39,16 @@ def columns_in_use(X: Any) -> np.ndarray:
         above, below = (X.min(axis=0) < X).sum(axis=0), (X.max(axis=0) > X).sum(axis=0)
         in_use = np.flatnonzero(np.minimum(above, below) > 1)
     return in_use if in_use.size else np.arange(X.shape[1])
+
+
+def to_tree_features(X: Any) -> Any:
+    """Features in the form in which trees are grown; the caller's matrix is not changed.
+
+    scikit-learn's trees take sparse columns with sorted indices of 32 bits, and sort unsorted ones in place.
+    """
+    if not sp.issparse(X):
+        return X
+    X = X.tocsc().sorted_indices()
+    if X.nnz <= np.iinfo(np.int32).max:
+        X.indices, X.indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
+    return X

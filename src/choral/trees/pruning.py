@@ -4,23 +4,20 @@ The training errors of a leaf underestimate its errors. The estimate here is the
 its error rate. From the leaves up, a subtree becomes a leaf if that does not raise the estimate. Or its larger branch
 takes its place (*subtree raising*), and the rows of the other branch then go through it, too. With several labels the
 estimates are averaged over them, as in CLUS.
-
-C4.5 also makes a numeric split pay for having been chosen among many: its gain is reduced by
-:math:`\log_2(\text{candidates}) / n`, and a node whose best gain does not survive this is a leaf.
 """
 
 from functools import lru_cache
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
 
+from choral.trees.compiling import find_kernel
+from choral.trees.growing import GrownTree
 from choral.trees.tree_arrays import LEAF, SplitColumns, TreeArrays
 
 TOLERANCE = 0.1 + 1e-6  # C4.5 prefers the smaller tree if it makes at most 0.1 errors more; 1e-6 allows for rounding
-SAME_VALUE = 1e-5  # C4.5 does not split between values nearer than this
-NO_GAIN = 1e-6  # C4.5 ignores gains below this, in bits per row
-MAX_ROWS_PER_SIDE = 25.0  # C4.5 asks for 10 % of the node's mean number of rows per class, but for no more than this
 
 
 def check_confidence(confidence: float | None) -> None:
@@ -29,43 +26,75 @@ def check_confidence(confidence: float | None) -> None:
         raise ValueError(f"confidence must lie in (0, 0.5], or be None for no pruning; got {confidence}.")
 
 
+class PrunedTree(NamedTuple):
+    """A tree whose nodes are numbered depth first, from left to right."""
+
+    tree: TreeArrays
+    shares: np.ndarray  # (n_nodes, n_outputs, n_classes) of each class in each node
+    leaves: np.ndarray  # (n_rows,) of the training rows; 0 for those without weight
+
+
 def prune_tree(
-    grown: Any,
-    X: Any,
-    codes: np.ndarray,
-    weights: np.ndarray,
-    *,
-    confidence: float | None,
-    raising: bool = True,
-    least_side: int | None = None,
-) -> tuple[TreeArrays, np.ndarray]:
-    """A pruned copy of a tree, and the share of each class in each of its nodes.
+    grown: GrownTree, X: Any, codes: np.ndarray, weights: np.ndarray, *, confidence: float | None, raising: bool = True
+) -> PrunedTree:
+    """A pruned copy of a tree.
 
     Parameters
     ----------
-    grown : TreeArrays, or the ``tree_`` of a tree of scikit-learn
+    grown : GrownTree
     X, codes, weights, confidence
         As in `Pruner`; a confidence of None leaves the tree as it is grown.
     raising : bool
         Whether a large branch may take the place of its parent.
-    least_side : int, optional
-        The least number of rows on either side of a split. If given, splits also pay for having been chosen among many.
-
-    Returns
-    -------
-    tree : TreeArrays
-    shares : ndarray of shape (n_nodes, n_outputs, n_classes)
     """
-    if not isinstance(grown, TreeArrays):
-        grown = TreeArrays(grown.children_left, grown.children_right, grown.feature, grown.threshold)
-    pruner = Pruner(TreeArrays(*(part.copy() for part in grown)), X, codes, weights, confidence or 0.5)
-    if confidence is not None:
-        if least_side is not None:
-            pruner.cut_small_gains(least_side)
-        pruner.prune(raising=raising)
-    tree, nodes = pruner.tree.compact()
-    counts = pruner.counts[nodes]
-    return tree, counts / counts.sum(axis=-1, keepdims=True)
+    grown = GrownTree(TreeArrays(*(part.copy() for part in grown.tree)), *(part.copy() for part in grown[1:]))
+    kernel = find_kernel("pruning_kernel")
+    if kernel is None:
+        pruner = Pruner(grown, X, codes, weights, confidence or 0.5)
+        if confidence is not None:
+            pruner.prune(raising=raising)
+        counts, rows = pruner.counts, pruner.rows
+    else:
+        counts = _prune_compiled(kernel, grown, X, codes, weights, confidence, raising)
+        rows = [grown.rows[begin:end] for begin, end in zip(grown.begins, grown.ends, strict=True)]
+    tree, nodes = grown.tree.compact()
+    leaves = np.zeros(len(codes), dtype=np.intp)
+    for number in np.flatnonzero(tree.is_leaf):
+        leaves[rows[nodes[number]]] = number
+    return PrunedTree(tree, counts[nodes] / counts[nodes].sum(axis=-1, keepdims=True), leaves)
+
+
+def _prune_compiled(
+    kernel: ModuleType,
+    grown: GrownTree,
+    X: Any,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    confidence: float | None,
+    raising: bool,
+) -> np.ndarray:
+    """Prune a tree in place; the weight of each class in each node."""
+    tree = grown.tree
+    needs_rows = confidence is not None and raising
+    columns = SplitColumns(X, tree) if needs_rows else None
+    if columns is not None:
+        tree.feature[:] = columns.place[np.maximum(tree.feature, 0)]  # of leaves it is any number
+    counts = kernel.prune(
+        tree,
+        *grown[1:],
+        np.empty((0, 0), dtype=np.float32) if columns is None else columns.table,
+        np.ascontiguousarray(codes.T, dtype=np.uint16 if codes.max(initial=0) < 1 << 16 else np.uint32),
+        np.asarray(weights, dtype=float),
+        int(codes.max(initial=0)) + 1,
+        confidence or 0.5,
+        _quantile(confidence or 0.5),
+        TOLERANCE,
+        confidence is not None,
+        raising,
+    )
+    if columns is not None:
+        tree.feature[:] = np.append(columns.features, 0)[tree.feature]
+    return counts
 
 
 def extra_errors(n_rows: np.ndarray, errors: np.ndarray, confidence: float) -> np.ndarray:
@@ -102,8 +131,7 @@ class Pruner:
 
     Parameters
     ----------
-    tree : TreeArrays
-        Numbered depth first, from left to right.
+    grown : GrownTree
     X : matrix of shape (n_rows, n_features)
     codes : ndarray of shape (n_rows, n_outputs)
         The class of each row, as a number from 0, for each output.
@@ -120,59 +148,15 @@ class Pruner:
         The training rows of each node.
     """
 
-    def __init__(self, tree: TreeArrays, X: Any, codes: np.ndarray, weights: np.ndarray, confidence: float):
-        self.tree, self.codes, self.weights, self.confidence = tree, codes, weights, confidence
-        self.n_classes = int(codes.max()) + 1
-        self.columns = SplitColumns(X, tree)
-        leaves = tree.apply(X)
-        self.counts = self._count(leaves, np.arange(len(codes)), tree.left.size)
-        self.rows = self._rows_of_nodes(leaves)
-        for node in range(tree.left.size - 1, -1, -1):  # children come after their parents
-            if tree.left[node] != LEAF:
-                self.counts[node] = self.counts[tree.left[node]] + self.counts[tree.right[node]]
+    def __init__(self, grown: GrownTree, X: Any, codes: np.ndarray, weights: np.ndarray, confidence: float):
+        self.tree, self.codes, self.weights, self.confidence = grown.tree, codes, weights, confidence
+        self.n_classes = int(codes.max(initial=0)) + 1
+        self.columns = SplitColumns(X, self.tree)
+        self.rows = [grown.rows[begin:end] for begin, end in zip(grown.begins, grown.ends, strict=True)]
+        places = np.repeat(np.arange(len(self.rows)), [rows.size for rows in self.rows])
+        self.counts = self._count(places, np.concatenate(self.rows), len(self.rows))
         self.as_leaf = self._estimate(self.counts)  # expected errors if a node is a leaf
         self.as_tree = self.as_leaf.copy()  # and of the tree below it, once that is pruned
-
-    def _rows_of_nodes(self, leaves: np.ndarray) -> list[np.ndarray]:
-        """Depth first, the nodes below a node are next to each other, and so are its rows in the order of leaves."""
-        n_nodes = self.tree.left.size
-        last = np.arange(n_nodes)  # the last node below each
-        for node in range(n_nodes - 1, -1, -1):
-            if self.tree.left[node] != LEAF:
-                last[node] = last[self.tree.right[node]]
-        order = np.argsort(leaves, kind="stable")
-        starts = np.searchsorted(leaves[order], np.arange(n_nodes + 1))
-        return [order[starts[node] : starts[end + 1]] for node, end in enumerate(last)]
-
-    def cut_small_gains(self, least_side: float) -> None:
-        """Make leaves of nodes whose gain in information does not pay for the choice among many splits."""
-        bits = self._weights_of(np.arange(self.tree.left.size)) * _entropy(self.counts)
-        stack = [0]
-        while stack:
-            node = stack.pop()
-            left, right = int(self.tree.left[node]), int(self.tree.right[node])
-            if left == LEAF:
-                continue
-            if self._pays(node, bits[node] - bits[left] - bits[right], least_side):
-                stack += [left, right]
-            else:
-                self._make_leaf(node)
-
-    def _pays(self, node: int, gain: float, least_side: float) -> bool:
-        gain -= NO_GAIN * self._weights_of(node)
-        most = max(self.rows[node].size - 1, 1)
-        return gain > np.log2(most) or gain > np.log2(self._candidates(node, least_side))
-
-    def _candidates(self, node: int, least_side: float) -> int:
-        """The number of places between neighbouring values at which C4.5 may split the rows of a node."""
-        rows = self.rows[node]
-        values = self.columns.values(rows, self.tree.feature[node])
-        order = np.argsort(values)
-        below = np.cumsum(self.weights[rows[order]])
-        n_classes = np.count_nonzero(self.counts[0].any(axis=0))
-        side = max(least_side, min(0.1 * below[-1] / n_classes, MAX_ROWS_PER_SIDE))
-        allowed = (below[:-1] >= side) & (below[-1] - below[:-1] >= side)
-        return max(1, int(np.count_nonzero(allowed & (np.diff(values[order]) > SAME_VALUE))))
 
     def prune(self, *, raising: bool = True) -> None:
         """From the leaves up, make leaves of subtrees and lift large branches."""
@@ -252,9 +236,3 @@ class Pruner:
         totals = counts.sum(axis=-1)
         errors = totals - counts.max(axis=-1)
         return (errors + extra_errors(totals, errors, self.confidence)).mean(axis=-1)
-
-
-def _entropy(counts: np.ndarray) -> np.ndarray:
-    """Bits of each node, mean over outputs."""
-    shares = counts / counts.sum(axis=-1, keepdims=True)
-    return -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(axis=-1).mean(axis=-1)

@@ -1,8 +1,7 @@
-"""A decision tree as a few arrays: grown by scikit-learn or by the gain ratio, then pruned and walked here.
+"""A decision tree as a few arrays.
 
-C4.5's pruning may put a subtree in the place of its parent. scikit-learn's own tree does not allow that, but a copy of
-its arrays does. Nodes are numbered so that children come after their parent. As in scikit-learn, features are compared
-in single precision.
+Nodes are numbered so that children come after their parent. As in scikit-learn, features are compared in single
+precision.
 """
 
 from typing import Any, NamedTuple
@@ -10,7 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from choral.trees.compiling import find_kernel
+
 LEAF = -1
+NOTHING = -2  # the feature and the threshold of a leaf, as in scikit-learn
 
 
 class TreeArrays(NamedTuple):
@@ -20,6 +22,7 @@ class TreeArrays(NamedTuple):
     right: np.ndarray
     feature: np.ndarray
     threshold: np.ndarray
+    missing_left: np.ndarray = np.array(False)  # whether a row goes left that has no value; in old models no row does
 
     @property
     def is_leaf(self) -> np.ndarray:
@@ -43,49 +46,42 @@ class TreeArrays(NamedTuple):
 
     def step(self, columns: "SplitColumns", nodes: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The child to which each row goes from its node."""
-        goes_left = columns.values(rows, self.feature[nodes]) <= self.threshold[nodes]
+        values = columns.values(rows, self.feature[nodes])
+        missing_left = np.broadcast_to(self.missing_left, self.left.shape)[nodes]
+        goes_left = np.where(np.isnan(values), missing_left, values <= self.threshold[nodes])
         return np.where(goes_left, self.left[nodes], self.right[nodes])
 
     def compact(self) -> tuple["TreeArrays", np.ndarray]:
-        """The same tree without the nodes that no row reaches, and where its nodes were before."""
-        kept: list[int] = []
-        position = {LEAF: LEAF}
-        stack = [0]
+        """The same tree, depth first and without the nodes that no row reaches, and where its nodes were before."""
+        kernel = find_kernel("pruning_kernel")
+        nodes = self._list_depth_first() if kernel is None else kernel.list_depth_first(self)
+        position = np.full(self.left.size + 1, LEAF)  # the last one is that of LEAF
+        position[nodes] = np.arange(nodes.size)
+        left, right, feature, threshold, missing_left = (part[nodes] for part in self)
+        feature[left == LEAF], threshold[left == LEAF], missing_left[left == LEAF] = NOTHING, NOTHING, False
+        return TreeArrays(position[left], position[right], feature, threshold, missing_left), nodes
+
+    def _list_depth_first(self) -> np.ndarray:
+        nodes, stack = [], [0]
         while stack:
             node = stack.pop()
-            position[node] = len(kept)
-            kept.append(node)
+            nodes.append(node)
             if self.left[node] != LEAF:
                 stack += [int(self.right[node]), int(self.left[node])]
-        nodes = np.array(kept)
-        left, right = (np.array([position[int(child)] for child in side[nodes]]) for side in (self.left, self.right))
-        return TreeArrays(left, right, self.feature[nodes], self.threshold[nodes]), nodes
+        return np.array(nodes)
 
 
 class SplitColumns:
     """The columns of a matrix that a tree splits by, dense and in single precision."""
 
     def __init__(self, X: Any, tree: TreeArrays):
-        features = np.unique(tree.feature[~tree.is_leaf])
+        self.features = features = np.unique(tree.feature[~tree.is_leaf])
         chosen = X[:, features]
         with np.errstate(over="ignore"):  # beyond single precision: infinite, on the same side of every threshold
-            self._values = (chosen.toarray() if sp.issparse(chosen) else chosen).astype(np.float32)
-        self._place = np.zeros(X.shape[1], dtype=np.intp)
-        self._place[features] = np.arange(features.size)
+            self.table = (chosen.toarray() if sp.issparse(chosen) else chosen).astype(np.float32)
+        self.place = np.zeros(X.shape[1], dtype=np.intp)  # of each feature in the table
+        self.place[features] = np.arange(features.size)
 
     def values(self, rows: np.ndarray, features: Any) -> np.ndarray:
         """One value for each row: of the feature given for this row, or of one feature given for all rows."""
-        return self._values[rows, self._place[features]]
-
-
-def to_tree_features(X: Any) -> Any:
-    """Features in the form in which trees are grown; the caller's matrix is not changed.
-
-    scikit-learn's trees take sparse columns with sorted indices of 32 bits, and sort unsorted ones in place.
-    """
-    if not sp.issparse(X):
-        return X
-    X = X.tocsc().sorted_indices()
-    if X.nnz <= np.iinfo(np.int32).max:
-        X.indices, X.indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
-    return X
+        return self.table[rows, self.place[features]]

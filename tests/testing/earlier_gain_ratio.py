@@ -1,24 +1,16 @@
-r"""A tree grown as C4.5 grows it (Quinlan 1993): by the gain ratio.
+"""The grower of gain-ratio trees that choral had before `choral.trees.growing`: NumPy, one output, rows all alike.
 
-Each feature is split where the gain in information is largest; a numeric one pays :math:`\log_2(\text{candidates}) / n`
-for the choice. Of the features whose gain is at least the average of all positive gains, the one with the largest ratio
-of its gain to the information in the split itself is taken: gain alone favours splits into halves over splits that
-cut off a small pure part.
-
-Rows are sorted by each numeric feature once, and children keep the order. A row of a class that has c rows on the left
-changes :math:`\sum_c c \log_2 c` by what depends on c alone, so the gains of all thresholds of all features are
-cumulative sums. Features with two values are a product of matrices.
+It is kept as a reference: it shares no code with the engines of today.
 """
 
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from choral.trees.pruning import MAX_ROWS_PER_SIDE, SAME_VALUE
-from choral.trees.tree_arrays import LEAF, TreeArrays
-
-AVERAGE_TOLERANCE = 1e-3  # a gain counts as average if it falls short of the average by no more than this
+LEAF = -1
+SAME_VALUE, MAX_ROWS_PER_SIDE, AVERAGE_TOLERANCE = 1e-5, 25.0, 1e-3
 
 
 class Node(NamedTuple):
@@ -60,7 +52,7 @@ class GainRatioGrower:
         self.values = self.X[:, self.numeric].toarray().T  # (n_numeric, n_rows)
         self.is_high = _flags(self.X, self.binary, self.highs)  # CSR of 0 and 1
 
-    def grow(self) -> TreeArrays:
+    def grow(self) -> SimpleNamespace:
         """The arrays of the tree, children after their parents."""
         nodes: list[list[Any]] = []
         root = Node(np.arange(self.codes.size), np.argsort(self.values, axis=1, kind="stable"))
@@ -77,7 +69,7 @@ class GainRatioGrower:
                 left, right = self._part(node, *split)
                 stack += [(right, number, 1), (left, number, 0)]
         left_of, right_of, features, thresholds = map(np.array, zip(*nodes, strict=True))
-        return TreeArrays(left_of, right_of, features, thresholds.astype(float))
+        return SimpleNamespace(left=left_of, right=right_of, feature=features, threshold=thresholds.astype(float))
 
     def _best_split(self, node: Node) -> tuple[int, float] | None:
         totals = np.bincount(self.codes[node.rows], minlength=self.n_classes)
