@@ -32,7 +32,7 @@ $(VENV)/lowest: $(VENV)/installed-test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		"numpy==2.0.*" "scipy==1.13.*" "scikit-learn==1.6.*" "matplotlib==3.9.*" \
 		"pandas==2.2.*" "pyarrow==16.1.*" "typer==0.17.*" "rich==13.7.*" "pooch==1.8.*" "pyparsing<3.3" \
-		"joblib==1.4.*" "plotly==6.0.*" "dask==2024.8.*" "distributed==2024.8.*"
+		"joblib==1.4.*" "plotly==6.0.*" "numba==0.60.*" "dask==2024.8.*" "distributed==2024.8.*"
 	@touch $@
 
 test-lowest: $(VENV)/lowest ## run everything with the oldest dependencies we promise (use a VENV of its own)
@@ -64,22 +64,22 @@ format: $(VENV)/installed-dev ## put the code into shape
 	$(BIN)/ruff format .
 	@if test -x node_modules/.bin/prettier; then node_modules/.bin/prettier --log-level warn --write $(PAGE_SOURCES); fi
 
-bench: $(VENV)/installed-cli,plot,dask ## speed, as ratios measured in one run, and the quality of searches
+bench: $(VENV)/installed-cli,plot,dask,fast ## speed, as ratios measured in one run, and the quality of searches
 	$(BIN)/python benchmarks/core.py && $(BIN)/python benchmarks/decisions.py && $(BIN)/python benchmarks/calibration.py
 	$(BIN)/python benchmarks/large.py && $(BIN)/python benchmarks/datasets.py && $(BIN)/python benchmarks/learners.py && $(BIN)/python benchmarks/study.py
 
 # The data sets are taken from ../shared where they are there, else from CHORAL_DATA or the user's data folder.
 paper published sweeps soft tailored any-model networks: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))
-paper: $(VENV)/installed-cli,plot,report,data ## the study of the paper: nine data sets, nine learners, 20 to 40 minutes
+paper: $(VENV)/installed-cli,plot,report,data,fast ## the study of the paper: nine data sets, nine learners, five to ten minutes
 	$(BIN)/choral study paper --out study-paper
 
-published: $(VENV)/installed-cli,plot,report,data ## the same with the published protocol, beside the published losses
+published: $(VENV)/installed-cli,plot,report,data,fast ## the same with the published protocol, beside the published losses
 	$(BIN)/choral study published --out study-published
 
-sweeps: $(VENV)/installed-cli,plot,report,data ## settings that the paper varied: sizes of leaves and ensembles, models of RAkEL
+sweeps: $(VENV)/installed-cli,plot,report,data,fast ## settings that the paper varied: sizes of leaves and ensembles, models of RAkEL
 	$(BIN)/choral study sweeps --out study-sweeps
 
-soft: $(VENV)/installed-cli,plot,report,data ## the study of the paper with scores instead of labels
+soft: $(VENV)/installed-cli,plot,report,data,fast ## the study of the paper with scores instead of labels
 	$(BIN)/choral study soft --out study-soft
 
 # An environment of its own: BOOMER wants a scikit-learn older than the newest, which all else is to run with. Its newest
@@ -88,10 +88,10 @@ BOOMER_VENV ?= .venv-boomer
 BOOMER_PYTHON ?= $(shell for python in python3.13 python3.12 $(PYTHON); do \
 	$$python -c '' 2>/dev/null && echo $$python && break; done)
 tailored: ## learners made for these losses, each beside the best of all others: hours (makes .venv-boomer)
-	$(MAKE) VENV=$(BOOMER_VENV) PYTHON=$(BOOMER_PYTHON) $(BOOMER_VENV)/installed-cli,plot,report,data,boomer
+	$(MAKE) VENV=$(BOOMER_VENV) PYTHON=$(BOOMER_PYTHON) $(BOOMER_VENV)/installed-cli,plot,report,data,fast,boomer
 	$(BOOMER_VENV)/bin/choral study tailored --out study-tailored
 
-any-model: $(VENV)/installed-cli,plot,report,data ## four common models, cut at 0.5, with thresholds and decided jointly
+any-model: $(VENV)/installed-cli,plot,report,data,fast ## four common models, cut at 0.5, with thresholds and decided jointly
 	$(BIN)/choral study any-model --out study-any-model
 
 networks: with-torch ## which loss to train a network with: three data sets, ten folds, half an hour; writes docs/networks.md
