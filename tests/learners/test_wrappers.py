@@ -27,7 +27,6 @@ from choral.learners import (
     LabelPowerset,
     LogisticJoint,
     ProbabilisticClassifierChain,
-    PrunedTreeClassifier,
     RandomKLabelsets,
     StackedJoint,
 )

@@ -87,6 +87,8 @@ def grow_tree(
     if kernel is None:
         grown = NumpyGrower(features, columns, target, settings, bits).grow()
     else:
-        grown = kernel.grow(*features[:5], columns, target, settings, bits, True if criterion == "gini" else None)
+        steps = np.empty(0) if bits is None else np.diff(bits)
+        is_gini = True if criterion == "gini" else None  # compiled code differs by whether it is None
+        grown = kernel.grow(*features[:5], columns, target, settings, bits, steps, is_gini)
     tree, (rows, begins, ends) = TreeArrays(*grown[:5]), grown[5:]
     return GrownTree(tree, rows.astype(np.intp), begins, ends)

@@ -24,8 +24,8 @@ from choral.trees.criteria import (
     SQUARE_OF_FRACTIONS,
 )
 from choral.trees.sorted_features import ABOVE, BELOW, MISSING, N_RUNS
+from choral.trees.tree_arrays import LEAF
 
-LEAF = -1
 NO_SCORE = -np.inf  # of a feature that cannot be split
 TINY = np.finfo(np.float64).tiny
 ZERO, ONE = np.uint64(0), np.uint64(1)
@@ -82,14 +82,6 @@ def information(count, bits, scale):
 
 
 @compiled
-def table_steps(bits, gini):
-    """By how much the numbers of the table grow."""
-    if bits is None or gini is not None:
-        return np.empty(0)
-    return bits[1:] - bits[:-1]
-
-
-@compiled
 def of_class(count, bits, scale, gini):
     """What a class adds to the score of a side."""
     if gini is None:
@@ -101,15 +93,12 @@ def of_class(count, bits, scale, gini):
 
 
 @compiled
-def random_keys(features, seed, number):
-    """A random number for each feature at a node (splitmix64), the same whichever nodes were split before."""
-    keys = np.empty(features.size, dtype=np.uint64)
-    for place in range(features.size):
-        key = np.uint64(seed) + np.uint64(number) * MULTIPLIERS[0] + np.uint64(features[place]) * MULTIPLIERS[1]
-        key = (key ^ (key >> np.uint64(30))) * MULTIPLIERS[2]
-        key = (key ^ (key >> np.uint64(27))) * MULTIPLIERS[3]
-        keys[place] = key ^ (key >> np.uint64(31))
-    return keys
+def random_key(seed, number, draw):
+    """A random number for each draw at each node (splitmix64), the same whichever nodes were split before."""
+    key = np.uint64(seed) + np.uint64(number) * MULTIPLIERS[0] + np.uint64(draw) * MULTIPLIERS[1]
+    key = (key ^ (key >> np.uint64(30))) * MULTIPLIERS[2]
+    key = (key ^ (key >> np.uint64(27))) * MULTIPLIERS[3]
+    return key ^ (key >> np.uint64(31))
 
 
 @compiled
@@ -407,9 +396,11 @@ def is_final(size, totals, target, least):
     """Whether a node is a leaf: too small to be split, or all rows have the same labels."""
     if size < least + least:
         return True
-    if target.n_classes == 2:
-        return np.all((totals == 0) | (totals == size))
-    return np.any(totals == size)
+    n_whole, n_empty = 0, 0
+    for total in totals:
+        n_whole += total == size
+        n_empty += total == 0
+    return n_whole + n_empty == totals.size if target.n_classes == 2 else n_whole > 0
 
 
 @compiled
@@ -508,12 +499,16 @@ def choose_feature(listed, starts, lengths, rows, values, common, has_two, targe
     """The place of the best feature in the list of a node, or -1, and its split; which features no node below needs."""
     by_ratio = settings.criterion == GAIN_RATIO
     order = np.arange(listed.size)
-    if settings.max_features < common.size:
-        order = np.argsort(random_keys(listed, settings.seed, number))
+    draws = settings.max_features < common.size
     gains, costs, splits = np.full(listed.size, -1.0), np.ones(listed.size), np.zeros((listed.size, 2))
     best_place, best, n_visited = -1, Split(NO_SCORE, 0.0, False, ZERO, 0, 0), 0
     droppable[:] = False
-    for place in order:
+    for visit in range(listed.size):
+        if draws:  # one of those that were not drawn yet
+            n_left = np.uint64(listed.size - visit)
+            drawn = visit + np.int64(random_key(settings.seed, number, visit) % n_left)
+            order[visit], order[drawn] = order[drawn], order[visit]
+        place = order[visit]
         feature = listed[place]
         asks = by_ratio and not has_two[feature]
         split = best_of_feature(
@@ -584,7 +579,7 @@ def copy_runs(features, sorted_rows, sorted_values, starts, weights, list_starts
 
 
 @compiled
-def grow(sorted_rows, sorted_values, starts, common, has_two, features, target, settings, bits, gini):
+def grow(sorted_rows, sorted_values, starts, common, has_two, features, target, settings, bits, steps, gini):
     """Grow a tree by the features whose numbers are given; of equally good ones the first is taken.
 
     Returns the arrays of the tree, the training rows in the order of its leaves, and which of them come to each node.
@@ -604,7 +599,9 @@ def grow(sorted_rows, sorted_values, starts, common, has_two, features, target, 
     longest = copy_runs(
         features, sorted_rows, sorted_values, starts, target.weights, list_starts[0], list_lengths[0], rows, values
     )
-    lists[0], n_listed[0] = features, n_features
+    for place in range(n_features):  # number by number: arrays at once take seconds more to compile
+        lists[0, place] = features[place]
+    n_listed[0] = n_features
     n_counts = target.codes.shape[0] if target.n_classes == 2 else target.n_classes
     buffers = Buffers(
         np.empty(BLOCK + 1, dtype=np.uint64),
@@ -616,7 +613,7 @@ def grow(sorted_rows, sorted_values, starts, common, has_two, features, target, 
         np.zeros(2),
         np.zeros(n_counts, dtype=np.uint64),
         np.zeros(n_counts, dtype=np.uint64),
-        table_steps(bits, gini),
+        steps,
         np.zeros(node_rows.size + 1),
     )
     spare_rows, spare_values = np.empty(longest, dtype=np.uint32), np.empty(longest, dtype=np.float32)
@@ -713,10 +710,12 @@ def grow(sorted_rows, sorted_values, starts, common, has_two, features, target, 
                 n_kept += 1
             if keeps_left:
                 n_listed[left_level], waiting[left_level], sizes[left_level] = n_kept, n_nodes, left_size
-                totals[left_level] = child_totals[0]
+                for c in range(n_counts):
+                    totals[left_level, c] = child_totals[0, c]
             if keeps_right:
                 n_listed[right_level], waiting[right_level], sizes[right_level] = n_kept, n_nodes + 1, right_size
-                totals[right_level] = child_totals[1]
+                for c in range(n_counts):
+                    totals[right_level, c] = child_totals[1, c]
         n_nodes += 2
         level += int(keeps_left) + int(keeps_right) - 1
     n = n_nodes

@@ -194,15 +194,26 @@ class NumpyGrower:
         visits = np.arange(features.size)
         if self.settings.max_features >= self.common.size:
             return visits
-        with np.errstate(over="ignore"):
-            keys: np.ndarray = np.uint64(number) * MULTIPLIERS[0] + features.astype(np.uint64) * MULTIPLIERS[1]
-            keys = keys + np.uint64(self.settings.seed)
-            keys = (keys ^ (keys >> np.uint64(30))) * MULTIPLIERS[2]
-            keys = (keys ^ (keys >> np.uint64(27))) * MULTIPLIERS[3]
-        order = np.argsort(keys ^ (keys >> np.uint64(31)))
+        order = self._draw(features.size, number)
         before: np.ndarray = np.cumsum(n_cuts[order] > 0) - (n_cuts[order] > 0)
         visits[order] = np.where(before < self.settings.max_features, np.arange(features.size), features.size)
         return visits
+
+    def _draw(self, n_features: int, number: int) -> np.ndarray:
+        """Places in a random order, drawn one by one as the kernel does."""
+        with np.errstate(over="ignore"):
+            keys: np.ndarray = (
+                np.uint64(number) * MULTIPLIERS[0] + np.arange(n_features, dtype=np.uint64) * MULTIPLIERS[1]
+            )
+            keys = keys + np.uint64(self.settings.seed)
+            keys = (keys ^ (keys >> np.uint64(30))) * MULTIPLIERS[2]
+            keys = (keys ^ (keys >> np.uint64(27))) * MULTIPLIERS[3]
+            keys = keys ^ (keys >> np.uint64(31))
+        steps = keys % np.arange(n_features, 0, -1, dtype=np.uint64)
+        order = list(range(n_features))
+        for visit, step in enumerate(steps.tolist()):
+            order[visit], order[visit + step] = order[visit + step], order[visit]
+        return np.array(order, dtype=np.intp)
 
     def _is_allowed(self, node: Node, cuts: Cuts) -> np.ndarray:
         return (cuts.out_size >= node.side) & (node.size - cuts.out_size >= node.side)

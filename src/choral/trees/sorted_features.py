@@ -49,10 +49,8 @@ class SortedFeatures(NamedTuple):
 
 def sort_features(X: Any) -> SortedFeatures:
     """Sort all features of a dense or sparse matrix, in single precision; nan is a missing value."""
-    rows, values, lengths, common = _sort_sparse(X) if sp.issparse(X) else _sort_dense(np.asarray(X))
-    starts = np.concatenate([[0], np.cumsum(lengths.ravel())])
-    has_two = _has_two_values(values, starts, lengths, X.shape[0])
-    return SortedFeatures(rows, values, starts, common, has_two, X.shape[0])
+    rows, values, lengths, common, has_two = _sort_sparse(X) if sp.issparse(X) else _sort_dense(np.asarray(X))
+    return SortedFeatures(rows, values, _starts_of(lengths), common, has_two, X.shape[0])
 
 
 def _sort_sparse(X: Any) -> tuple[np.ndarray, ...]:
@@ -68,14 +66,24 @@ def _sort_sparse(X: Any) -> tuple[np.ndarray, ...]:
     which = np.where(np.isnan(values), MISSING, np.where(values > 0, ABOVE, BELOW))
     order = np.lexsort((np.where(which == ABOVE, -values, values), which, columns))
     lengths = np.bincount(N_RUNS * columns + which, minlength=N_RUNS * n_features).reshape(n_features, N_RUNS)
-    return rows[order].astype(np.uint32), values[order], lengths, np.zeros(n_features, dtype=np.float32)
+    rows, values, common = rows[order].astype(np.uint32), values[order], np.zeros(n_features, dtype=np.float32)
+    return rows, values, lengths, common, _has_two_values(values, lengths, X.shape[0])
 
 
 def _sort_dense(X: np.ndarray) -> tuple[np.ndarray, ...]:
-    chunk = max(1, MAX_SORTED_TOGETHER // max(X.shape[0], 1))
-    chunks = [_sort_columns(X[:, first : first + chunk]) for first in range(0, X.shape[1], chunk)]
-    rows, values, lengths, common = (np.concatenate(part) for part in zip(*chunks, strict=True))
-    return rows, values, lengths, common
+    n_rows, n_features = X.shape
+    chunk, end = max(1, MAX_SORTED_TOGETHER // max(n_rows, 1)), 0
+    rows, values = np.empty(X.size, dtype=np.uint32), np.empty(X.size, dtype=np.float32)
+    lengths, common = np.empty((n_features, N_RUNS), dtype=np.int64), np.empty(n_features, dtype=np.float32)
+    has_two = np.empty(n_features, dtype=bool)
+    for first in range(0, n_features, chunk):
+        columns = slice(first, first + chunk)
+        some_rows, some_values, lengths[columns], common[columns], has_two[columns] = _sort_columns(X[:, columns])
+        start, end = end, end + some_rows.size
+        rows[start:end], values[start:end] = some_rows, some_values
+    for part in (rows, values):
+        part.resize(end, refcheck=False)  # gives back what common values take, without a copy
+    return rows, values, lengths, common, has_two
 
 
 def _sort_columns(X: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -98,17 +106,25 @@ def _sort_columns(X: np.ndarray) -> tuple[np.ndarray, ...]:
         np.concatenate([by_rank[feature, run] for feature, run in parts]) if parts else by_rank[:0, 0]
         for by_rank in (order.astype(np.uint32), values)
     )
-    return rows, kept, lengths, np.where(has_common, middle, np.float32(np.nan))
+    common = np.where(has_common, middle, np.float32(np.nan))
+    return rows, kept, lengths, common, _has_two_values(kept, lengths, n_rows)
 
 
-def _has_two_values(values: np.ndarray, starts: np.ndarray, lengths: np.ndarray, n_rows: int) -> np.ndarray:
+def _starts_of(lengths: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths.ravel())])
+
+
+def _has_two_values(values: np.ndarray, lengths: np.ndarray, n_rows: int) -> np.ndarray:
     """Whether each feature has just two values, the missing ones apart."""
-    ends, n_values = starts[1:].reshape(lengths.shape), np.zeros(len(lengths), dtype=int)
-    changes = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])]) if values.size else np.zeros(1, dtype=int)
-    for run in (BELOW, ABOVE):
-        some = np.flatnonzero(lengths[:, run])
-        n_values[some] += 1 + changes[ends[some, run] - 1] - changes[ends[some, run] - lengths[some, run]]
-    return n_values + (lengths.sum(axis=1) < n_rows) == 2
+    starts, runs = _starts_of(lengths), np.flatnonzero(lengths)
+    is_new = np.ones(values.size, dtype=bool)
+    is_new[1:] = values[1:] != values[:-1]
+    is_new[starts[runs]] = True  # a run starts with a value of its own
+    n_values = np.zeros(lengths.size, dtype=np.int64)
+    if runs.size:
+        n_values[runs] = np.add.reduceat(is_new, starts[runs], dtype=np.int64)
+    n_known = n_values.reshape(lengths.shape)[:, :MISSING].sum(axis=1)
+    return n_known + (lengths.sum(axis=1) < n_rows) == 2
 
 
 def _to_single(values: np.ndarray) -> np.ndarray:

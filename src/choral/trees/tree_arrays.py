@@ -78,7 +78,7 @@ class SplitColumns:
         self.features = features = np.unique(tree.feature[~tree.is_leaf])
         chosen = X[:, features]
         with np.errstate(over="ignore"):  # beyond single precision: infinite, on the same side of every threshold
-            self.table = (chosen.toarray() if sp.issparse(chosen) else chosen).astype(np.float32)
+            self.table = (chosen.toarray() if sp.issparse(chosen) else chosen).astype(np.float32, order="C")
         self.place = np.zeros(X.shape[1], dtype=np.intp)  # of each feature in the table
         self.place[features] = np.arange(features.size)
 
