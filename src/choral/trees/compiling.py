@@ -11,15 +11,20 @@ from types import ModuleType
 from typing import Any
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], *, inlined: bool = False) -> Callable[..., Any]:
     """Compile a function when it is first called, to run without the GIL."""
     import numba
 
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": inlined}
     try:
         return numba.njit(function, cache=True, **options)
     except RuntimeError:  # there is no folder that numba may write to
         return numba.njit(function, **options)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function into those that call it: a call with many arrays takes longer than a short loop."""
+    return compiled(function, inlined=True)
 
 
 @lru_cache

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from choral.trees.compiling import compiled
+from choral.trees.compiling import compiled, inlined
 from choral.trees.criteria import (
     AVERAGE_TOLERANCE,
     GAIN_RATIO,
@@ -108,7 +108,7 @@ def are_apart(one, other, by_ratio):
     return high - low > SAME_VALUE if by_ratio else high > low + SAME_NUMBER
 
 
-@compiled
+@inlined
 def find_cuts(values, inner, sizes, node, by_ratio, cuts):
     """The places of a run after which there is a cut: the next value is another, and both sides have enough weight."""
     n_cuts = ZERO
@@ -124,7 +124,7 @@ def find_cuts(values, inner, sizes, node, by_ratio, cuts):
     return np.int64(n_cuts)
 
 
-@compiled
+@inlined
 def start_run(target, node, with_missing, bits, gini, buffers):
     """Nothing is outside yet, or the missing rows of the feature."""
     if target.n_classes == 2:
@@ -142,7 +142,7 @@ def start_run(target, node, with_missing, bits, gini, buffers):
             buffers.sums[1] -= of_class(total, bits, target.scale, gini)
 
 
-@compiled
+@inlined
 def score_labels(rows, target, node, cuts, bits, gini, buffers):
     """Score each cut of a block by how well it parts the labels that vary: the larger, the better."""
     sizes, running, outside, inside = buffers.sizes, buffers.running, buffers.outside, buffers.inside
@@ -178,7 +178,7 @@ def score_labels(rows, target, node, cuts, bits, gini, buffers):
     by_sides(np.float64(node.varied.size), node, cuts, target, bits, gini, buffers)
 
 
-@compiled
+@inlined
 def by_sides(n_outputs, node, cuts, target, bits, gini, buffers):
     """Turn sums over labels or classes into scores."""
     sizes, outside, inside, scores = buffers.sizes, buffers.outside, buffers.inside, buffers.scores
@@ -189,11 +189,10 @@ def by_sides(n_outputs, node, cuts, target, bits, gini, buffers):
         elif node.has_units:
             scores[c] = outside[c] - n_outputs * buffers.sides[out_size]
         else:
-            sides = information(out_size, bits, target.scale) + information(node.size - out_size, bits, target.scale)
-            scores[c] = outside[c] - n_outputs * sides
+            scores[c] = outside[c] - n_outputs * two_sides(out_size, node, bits, target.scale)
 
 
-@compiled
+@inlined
 def score_classes(rows, target, node, cuts, bits, gini, buffers):
     """Score each cut of a block by how well it parts the classes of one output."""
     codes, weights, totals, left, scale = target.codes[0], target.weights, node.totals, buffers.counts, target.scale
@@ -224,7 +223,7 @@ def score_classes(rows, target, node, cuts, bits, gini, buffers):
     by_sides(1.0, node, cuts, target, bits, gini, buffers)
 
 
-@compiled
+@inlined
 def best_cut(rows, values, inner, is_above, target, node, with_missing, base_size, bits, gini, by_ratio, asks, buffers):
     """The best cut of a run, with the missing rows of the feature outside or inside; the lowest of several."""
     sizes = buffers.sizes
@@ -269,7 +268,7 @@ def between(one, other):
     return low if middle == high else middle
 
 
-@compiled
+@inlined
 def best_of_feature(rows, values, starts, lengths, at, common, target, node, bits, gini, by_ratio, asks, buffers):
     """The best split of the feature whose runs start ``at`` a place; rows without a value go where they fit better."""
     n_missing = lengths[at + MISSING]
@@ -318,7 +317,13 @@ def best_of_feature(rows, values, starts, lengths, at, common, target, node, bit
     return Split(best.score, best.threshold, best.missing_left, best.out_size, n_cuts, n_allowed)
 
 
-@compiled
+@inlined
+def two_sides(size, node, bits, scale):
+    """What the sizes of both sides take off a score."""
+    return information(size, bits, scale) + information(node.size - size, bits, scale)
+
+
+@inlined
 def only_cut(rows, values, first, end, common, target, node, bits, gini, by_ratio, asks, buffers):
     """The cut of a run whose values are all the same: between them and the common value."""
     size = np.uint64(end - first)
@@ -334,7 +339,7 @@ def only_cut(rows, values, first, end, common, target, node, bits, gini, by_rati
     return Split(score, between(values[first], common), False, size, 1, 1)
 
 
-@compiled
+@inlined
 def score_part(rows, first, end, size, target, node, bits, gini, buffers):
     """The score of a split into some rows and the others."""
     outside, inside, n_outputs, scale = 0.0, 0.0, 1.0, target.scale
@@ -357,7 +362,7 @@ def score_part(rows, first, end, size, target, node, bits, gini, buffers):
         codes, counts, inside = target.codes[0], buffers.counts, node.of_classes
         counts[:] = 0
         for i in range(begin, stop):
-            counts[codes[rows[i]]] += target.weights[rows[i]]
+            counts[codes[rows[i]]] += ONE if node.has_units else np.uint64(target.weights[rows[i]])
         # Each class once: by its number, or where it is first met if there are more classes than rows.
         n_places = min(np.uint64(counts.size), stop - begin)
         for place in range(n_places):
@@ -450,7 +455,7 @@ def count_allowed(rows, values, starts, lengths, common, target, node):
     return n_allowed
 
 
-@compiled
+@inlined
 def part_run(rows, values, first, end, goes_left, keeps_left, keeps_right, spare_rows, spare_values):
     """Put the rows of a run that go left before the others, each in their order; how many go left.
 
@@ -458,6 +463,20 @@ def part_run(rows, values, first, end, goes_left, keeps_left, keeps_right, spare
     """
     begin, stop = np.uint64(first), np.uint64(end)
     kept, n_right = begin, ZERO
+    if values[begin] == values[stop - ONE]:  # all are the same: only rows change places
+        for i in range(begin, stop):
+            row = rows[i]
+            left = np.uint64(goes_left[row])
+            rows[kept] = row
+            spare_rows[n_right] = row
+            kept += left
+            n_right += ONE - left
+        if not keeps_left:
+            kept = begin
+        if keeps_right:
+            for i in range(n_right):
+                rows[kept + i] = spare_rows[i]
+        return np.int64(stop - begin - n_right)
     if keeps_left and keeps_right:
         for i in range(begin, stop):
             row, value = rows[i], values[i]
@@ -480,7 +499,7 @@ def part_run(rows, values, first, end, goes_left, keeps_left, keeps_right, spare
     return np.int64(kept - begin if keeps_left else stop - kept)
 
 
-@compiled
+@inlined
 def mark_left(rows, values, starts, lengths, common, threshold, missing_left, node_rows, goes_left):
     """Which rows of a node go left."""
     of_common = common <= threshold
@@ -493,7 +512,7 @@ def mark_left(rows, values, starts, lengths, common, threshold, missing_left, no
         goes_left[rows[i]] = missing_left
 
 
-@compiled
+@inlined
 def choose_feature(listed, starts, lengths, rows, values, common, has_two, target, node, settings, bits, gini,
                    number, droppable, buffers):  # fmt: skip
     """The place of the best feature in the list of a node, or -1, and its split; which features no node below needs."""
