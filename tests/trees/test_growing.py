@@ -7,10 +7,18 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from choral.datasets import read_arff
-from choral.learners import BinaryRelevance, PredictiveClusteringForest, PrunedTreeClassifier
+from choral.learners import (
+    BinaryRelevance,
+    ClassifierChain,
+    LabelPowerset,
+    PredictiveClusteringForest,
+    PrunedTreeClassifier,
+    RandomKLabelsets,
+)
 from choral.trees import compiling, grow_tree, growing, prune_tree, sort_features
 from choral.trees.sorted_features import ABOVE, BELOW, MISSING, N_RUNS
 from choral.trees.tree_arrays import LEAF
@@ -110,6 +118,19 @@ def test_learners_work_without_numba():
 def test_a_kernel_that_is_broken_is_not_taken_for_one_that_is_missing():
     with pytest.raises(ModuleNotFoundError, match="choral.trees.no_such_kernel"):
         compiling.find_kernel("no_such_kernel")
+
+
+def test_without_a_folder_for_compiled_code_functions_are_compiled_all_the_same(monkeypatch):
+    numba = pytest.importorskip("numba")
+    njit = numba.njit
+
+    def refuse_cache(function, *, cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")  # as numba does
+        return njit(function, **options)
+
+    monkeypatch.setattr(numba, "njit", refuse_cache)
+    assert compiling.compiled(lambda x: x + 1)(1) == 2
 
 
 def labelled(n_rows, n_features=6, n_labels=3, seed=0):
@@ -414,13 +435,27 @@ def test_threads_change_nothing(learner):
     np.testing.assert_array_equal(one, two)
 
 
-def test_a_chain_and_trees_that_share_features_are_those_fitted_alone():
+def test_trees_that_share_features_are_those_fitted_alone():
     X, Y = labelled(150)
-    shared = BinaryRelevance(PrunedTreeClassifier()).fit(X, Y)
-    for label, tree in enumerate(shared.estimators_):
-        alone = PrunedTreeClassifier().fit(X, Y[:, label])
-        np.testing.assert_array_equal(tree.predict_proba(X), alone.predict_proba(X))
-        assert tree.n_features_in_ == 6
+    for label, tree in enumerate(BinaryRelevance().fit(X, Y).estimators_):
+        alone = PrunedTreeClassifier(random_state=tree.random_state).fit(X, Y[:, label])
+        assert_same_trees(tree, alone)
+    chain = ClassifierChain(random_state=0).fit(X, Y)
+    for place, tree in enumerate(chain.estimators_):
+        appended = np.hstack([X, Y[:, chain.order_[:place]]])
+        alone = PrunedTreeClassifier(random_state=tree.random_state).fit(appended, Y[:, chain.order_[place]])
+        assert_same_trees(tree, alone)
+    sets = RandomKLabelsets(k=2, random_state=0).fit(X, Y)
+    for labels, powerset in zip(sets.label_subsets_, sets.estimators_, strict=True):
+        alone = LabelPowerset(clone(powerset.estimator)).fit(X, Y[:, labels])
+        assert_same_trees(powerset.estimator_, alone.estimator_)
+
+
+def assert_same_trees(one, other):
+    assert one.n_features_in_ == other.n_features_in_
+    np.testing.assert_array_equal(one.values_, other.values_)
+    for part, same in zip(one.tree_, other.tree_, strict=True):
+        np.testing.assert_array_equal(part, same)
 
 
 def test_features_are_drawn_anew_at_each_node():
