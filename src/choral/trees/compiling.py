@@ -11,20 +11,32 @@ from types import ModuleType
 from typing import Any
 
 
-def compiled(function: Callable[..., Any], *, inlined: bool = False) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Compile a function when it is first called, to run without the GIL."""
     import numba
 
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": inlined}
+    options = {"nogil": True, "error_model": "numpy", **options}
     try:
         return numba.njit(function, cache=True, **options)
     except RuntimeError:  # there is no folder that numba may write to
         return numba.njit(function, **options)
 
 
+def lean(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """Compile a function that makes no arrays, and calls only such functions: references are not counted in it.
+
+    numba counts references to arrays by atomic instructions. Where short loops take turns with views of arrays, that
+    is most of the time: trees on sparse features are grown five times as fast without.
+    """
+    try:
+        return compiled(function, _nrt=False, **options)
+    except KeyError:  # a version of numba that does not know this option, which is not documented
+        return compiled(function, **options)
+
+
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function into those that call it: a call with many arrays takes longer than a short loop."""
-    return compiled(function, inlined=True)
+    """The same, compiled into the functions that call it: a call with many arrays takes longer than a short loop."""
+    return lean(function, forceinline=True)
 
 
 @lru_cache

@@ -5,14 +5,15 @@ node costs as many steps as it has entries, and nothing is sorted again. All sum
 exactly: no order of rows, features or threads changes a tree.
 
 Places in arrays are unsigned: of a signed one, numba asks whether it counts from the end. Loops are short and do one
-thing each: compilers turn such loops into instructions for several numbers at a time.
+thing each: compilers turn such loops into instructions for several numbers at a time. No function makes an array: numba
+then counts no references to arrays, which took most of the time (`compiling.lean`).
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from choral.trees.compiling import compiled, inlined
+from choral.trees.compiling import inlined, lean
 from choral.trees.criteria import (
     AVERAGE_TOLERANCE,
     GAIN_RATIO,
@@ -24,7 +25,7 @@ from choral.trees.criteria import (
     SQUARE_OF_FRACTIONS,
 )
 from choral.trees.sorted_features import ABOVE, BELOW, MISSING, N_RUNS
-from choral.trees.tree_arrays import LEAF
+from choral.trees.tree_arrays import LEAF, NOTHING
 
 NO_SCORE = -np.inf  # of a feature that cannot be split
 TINY = np.finfo(np.float64).tiny
@@ -46,10 +47,48 @@ class Node(NamedTuple):
     has_units: bool  # whether each row has weight 1
 
 
-class Buffers(NamedTuple):
-    """Places to work in. Runs are taken in blocks, so that these fit into the nearest cache."""
+class Nodes(NamedTuple):
+    """The nodes of the tree, all but the last of shape (max_nodes,)."""
 
-    sizes: np.ndarray  # (BLOCK,) as the next five
+    left: np.ndarray
+    right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    begins: np.ndarray  # the rows of a node are rows[begin:end]
+    ends: np.ndarray
+    rows: np.ndarray  # (n_rows with weight,) of uint32
+
+
+class Lists(NamedTuple):
+    """For each level of nodes that wait, one at each: the node, its features, and where the runs of these are."""
+
+    nodes: np.ndarray  # (n_levels,)
+    sizes: np.ndarray  # (n_levels,) weights
+    totals: np.ndarray  # (n_levels, n_outputs or n_classes) weights
+    n_features: np.ndarray  # (n_levels,)
+    features: np.ndarray  # (n_levels, n_features)
+    starts: np.ndarray  # (n_levels, 3 * n_features)
+    lengths: np.ndarray  # (n_levels, 3 * n_features)
+    rows: np.ndarray  # (n_entries,) of uint32, of all runs
+    values: np.ndarray  # (n_entries,) of float32
+
+
+class Choice(NamedTuple):
+    """What is known of the features of a node while the best is sought, all of shape (n_features,)."""
+
+    order: np.ndarray  # in which they are looked at
+    droppable: np.ndarray  # whether no node below needs the feature
+    gains: np.ndarray
+    costs: np.ndarray
+    thresholds: np.ndarray
+    missing_left: np.ndarray
+
+
+class Buffers(NamedTuple):
+    """Places to work in. Runs are taken in blocks, so that what belongs to a block fits into the nearest cache."""
+
+    sizes: np.ndarray  # (BLOCK + 1,) as the next five
     cuts: np.ndarray
     running: np.ndarray
     outside: np.ndarray
@@ -58,8 +97,14 @@ class Buffers(NamedTuple):
     sums: np.ndarray  # (2,) sums over classes, outside and inside
     counts: np.ndarray  # (n_outputs or n_classes,) what is outside
     bases: np.ndarray  # (n_outputs or n_classes,) of the missing rows of a feature
+    varied: np.ndarray  # (n_outputs or n_classes,) labels
+    of_left: np.ndarray  # (n_outputs or n_classes,) of the left child
+    of_right: np.ndarray
     steps: np.ndarray  # by how much c log c grows with c; empty where there is no table, or it is not needed
     sides: np.ndarray  # what the sizes of both sides take off a score, by the size of one; for rows of weight 1
+    rows: np.ndarray  # (n_rows,) of uint32: rows that go right
+    values: np.ndarray  # (n_rows,) of float32
+    goes_left: np.ndarray  # (n_rows,) of uint8
 
 
 class Split(NamedTuple):
@@ -73,7 +118,7 @@ class Split(NamedTuple):
     n_allowed: int  # how many of them C4.5 allows
 
 
-@compiled
+@inlined
 def information(count, bits, scale):
     """``count * log2(count)``, as a whole number of parts of a bit: from a table, or computed where there is none."""
     if bits is None:
@@ -81,7 +126,7 @@ def information(count, bits, scale):
     return bits[count]
 
 
-@compiled
+@inlined
 def of_class(count, bits, scale, gini):
     """What a class adds to the score of a side."""
     if gini is None:
@@ -92,7 +137,7 @@ def of_class(count, bits, scale, gini):
     return square
 
 
-@compiled
+@inlined
 def random_key(seed, number, draw):
     """A random number for each draw at each node (splitmix64), the same whichever nodes were split before."""
     key = np.uint64(seed) + np.uint64(number) * MULTIPLIERS[0] + np.uint64(draw) * MULTIPLIERS[1]
@@ -101,7 +146,7 @@ def random_key(seed, number, draw):
     return key ^ (key >> np.uint64(31))
 
 
-@compiled
+@inlined
 def are_apart(one, other, by_ratio):
     """Whether there may be a cut between two values; not if one is nan."""
     low, high = min(one, other), max(one, other)
@@ -176,6 +221,12 @@ def score_labels(rows, target, node, cuts, bits, gini, buffers):
                     + information(others - without, bits, scale)
                 )
     by_sides(np.float64(node.varied.size), node, cuts, target, bits, gini, buffers)
+
+
+@inlined
+def two_sides(size, node, bits, scale):
+    """What the sizes of both sides take off a score."""
+    return information(size, bits, scale) + information(node.size - size, bits, scale)
 
 
 @inlined
@@ -260,7 +311,7 @@ def best_cut(rows, values, inner, is_above, target, node, with_missing, base_siz
     return Split(score, threshold, False, best_size, n_cuts, n_allowed)
 
 
-@compiled
+@inlined
 def between(one, other):
     """The threshold between two values, on the side of the lower one."""
     low, high = np.float64(min(one, other)), np.float64(max(one, other))
@@ -318,12 +369,6 @@ def best_of_feature(rows, values, starts, lengths, at, common, target, node, bit
 
 
 @inlined
-def two_sides(size, node, bits, scale):
-    """What the sizes of both sides take off a score."""
-    return information(size, bits, scale) + information(node.size - size, bits, scale)
-
-
-@inlined
 def only_cut(rows, values, first, end, common, target, node, bits, gini, by_ratio, asks, buffers):
     """The cut of a run whose values are all the same: between them and the common value."""
     size = np.uint64(end - first)
@@ -377,7 +422,7 @@ def score_part(rows, first, end, size, target, node, bits, gini, buffers):
     return outside + inside - n_outputs * (information(size, bits, scale) + information(others, bits, scale))
 
 
-@compiled
+@inlined
 def count_rows(rows, target, counts):
     """The weight of some rows; that of each label, or of each class, is put into ``counts``."""
     counts[:] = 0
@@ -396,7 +441,7 @@ def count_rows(rows, target, counts):
     return size
 
 
-@compiled
+@inlined
 def is_final(size, totals, target, least):
     """Whether a node is a leaf: too small to be split, or all rows have the same labels."""
     if size < least + least:
@@ -408,7 +453,7 @@ def is_final(size, totals, target, least):
     return n_whole + n_empty == totals.size if target.n_classes == 2 else n_whole > 0
 
 
-@compiled
+@inlined
 def describe_node(n_rows, size, totals, target, settings, bits, gini, varied):
     """What the scores of all splits of a node share."""
     scale = target.scale
@@ -434,7 +479,7 @@ def describe_node(n_rows, size, totals, target, settings, bits, gini, varied):
     return Node(n_rows, size, totals, varied[:n_varied], of_classes, score, least, side, has_units)
 
 
-@compiled
+@inlined
 def count_allowed(rows, values, starts, lengths, common, target, node):
     """How many cuts of a feature C4.5 allows: the number of which a split was the best."""
     inner_below, inner_above = np.float32(np.nan), np.float32(np.nan)
@@ -500,8 +545,9 @@ def part_run(rows, values, first, end, goes_left, keeps_left, keeps_right, spare
 
 
 @inlined
-def mark_left(rows, values, starts, lengths, common, threshold, missing_left, node_rows, goes_left):
+def mark_left(rows, values, starts, lengths, common, split, node_rows, goes_left):
     """Which rows of a node go left."""
+    threshold = split.threshold
     of_common = common <= threshold
     for i in range(np.uint64(node_rows.size)):
         goes_left[node_rows[i]] = of_common
@@ -509,19 +555,19 @@ def mark_left(rows, values, starts, lengths, common, threshold, missing_left, no
         for i in range(starts[run], starts[run] + lengths[run]):
             goes_left[rows[i]] = np.float64(values[i]) <= threshold
     for i in range(starts[MISSING], starts[MISSING] + lengths[MISSING]):
-        goes_left[rows[i]] = missing_left
+        goes_left[rows[i]] = split.missing_left
 
 
 @inlined
-def choose_feature(listed, starts, lengths, rows, values, common, has_two, target, node, settings, bits, gini,
-                   number, droppable, buffers):  # fmt: skip
+def choose_feature(lists, level, common, has_two, target, node, settings, bits, gini, number, choice, buffers):
     """The place of the best feature in the list of a node, or -1, and its split; which features no node below needs."""
-    by_ratio = settings.criterion == GAIN_RATIO
-    order = np.arange(listed.size)
-    draws = settings.max_features < common.size
-    gains, costs, splits = np.full(listed.size, -1.0), np.ones(listed.size), np.zeros((listed.size, 2))
+    listed, starts = lists.features[level, : lists.n_features[level]], lists.starts[level]
+    rows, values, lengths = lists.rows, lists.values, lists.lengths[level]
+    by_ratio, draws = settings.criterion == GAIN_RATIO, settings.max_features < common.size
+    gains, costs, order, droppable = choice.gains, choice.costs, choice.order, choice.droppable
+    for place in range(listed.size):
+        gains[place], order[place], droppable[place] = -1.0, place, False
     best_place, best, n_visited = -1, Split(NO_SCORE, 0.0, False, ZERO, 0, 0), 0
-    droppable[:] = False
     for visit in range(listed.size):
         if draws:  # one of those that were not drawn yet
             n_left = np.uint64(listed.size - visit)
@@ -539,18 +585,17 @@ def choose_feature(listed, starts, lengths, rows, values, common, has_two, targe
             best_place, best = place, split
         if by_ratio and split.n_allowed > 0:
             gains[place], costs[place] = gain_and_cost(split, asks, target, node, bits)
-            splits[place, 0] = split.threshold
-            splits[place, 1] = np.float64(split.missing_left)
+            choice.thresholds[place], choice.missing_left[place] = split.threshold, split.missing_left
         n_visited += split.n_cuts > 0
         if n_visited >= settings.max_features:
             break
     if by_ratio:
-        best_place = best_ratio(gains, costs)
-        best = Split(0.0, splits[best_place, 0], splits[best_place, 1] == 1, ZERO, 0, 0)
+        best_place = best_ratio(gains[: listed.size], costs)
+        best = Split(0.0, choice.thresholds[best_place], choice.missing_left[best_place], ZERO, 0, 0)
     return best_place, best
 
 
-@compiled
+@inlined
 def gain_and_cost(split, asks, target, node, bits):
     """The gain of a split, less what it pays for being the best of many, and the information in the split itself."""
     price = np.log2(np.float64(split.n_allowed)) if asks else 0.0
@@ -561,7 +606,7 @@ def gain_and_cost(split, asks, target, node, bits):
     return gain / size, max(cost / target.scale / size, TINY)
 
 
-@compiled
+@inlined
 def best_ratio(gains, costs):
     """The place of the largest ratio of gain and cost among gains of at least the average; -1 if none is positive."""
     total, n_positive = 0.0, 0
@@ -578,164 +623,188 @@ def best_ratio(gains, costs):
     return best
 
 
-@compiled
-def copy_runs(features, sorted_rows, sorted_values, starts, weights, list_starts, list_lengths, rows, values):
-    """Copy the runs of the features of a tree, without rows that have no weight; the length of the longest run."""
-    longest, end = 0, ZERO
+@lean
+def copy_runs(features, sorted_rows, sorted_values, starts, weights, lists):
+    """Copy the runs of the features of a tree, without rows that have no weight."""
+    end = ZERO
     for place in range(features.size):
+        lists.features[0, place] = features[place]
         for run in range(N_RUNS):
-            which = N_RUNS * features[place] + run
-            list_starts[N_RUNS * place + run] = end
+            which, copied = N_RUNS * features[place] + run, N_RUNS * place + run
+            first = end
             for i in range(starts[which], starts[which + 1]):
                 row = sorted_rows[i]
-                rows[end] = row
-                values[end] = sorted_values[i]
+                lists.rows[end] = row
+                lists.values[end] = sorted_values[i]
                 end += np.uint64(weights[row] > 0)
-            length = np.int64(end) - list_starts[N_RUNS * place + run]
-            list_lengths[N_RUNS * place + run] = length
-            longest = max(longest, length)
-    return longest
+            lists.starts[0, copied], lists.lengths[0, copied] = np.int64(first), np.int64(end - first)
 
 
-@compiled
+@inlined
+def part_rows(here, goes_left, spare):
+    """Put the rows of a node that go left before the others; how many go left."""
+    n_left, n_right = ZERO, ZERO
+    for i in range(np.uint64(here.size)):
+        row = here[i]
+        goes = np.uint64(goes_left[row])
+        here[n_left] = row
+        spare[n_right] = row
+        n_left += goes
+        n_right += ONE - goes
+    for i in range(n_right):
+        here[n_left + i] = spare[i]
+    return np.int64(n_left)
+
+
+@inlined
+def part_runs(lists, level, left_level, right_level, keeps_left, keeps_right, droppable, buffers):
+    """Part the runs of all features of a node among its children, as far as these need them."""
+    rows, values, starts, lengths, features = lists.rows, lists.values, lists.starts, lists.lengths, lists.features
+    goes_left, spare_rows, spare_values = buffers.goes_left, buffers.rows, buffers.values
+    n_kept = 0
+    for place in range(lists.n_features[level]):
+        if droppable[place]:
+            continue
+        for run in range(N_RUNS):
+            old, new = N_RUNS * place + run, N_RUNS * n_kept + run
+            first, length = starts[level, old], lengths[level, old]
+            n_left = np.int64(0)
+            if length > 0:
+                n_left = part_run(
+                    rows, values, first, first + length, goes_left, keeps_left, keeps_right, spare_rows, spare_values
+                )
+            if keeps_left:
+                starts[left_level, new], lengths[left_level, new] = first, n_left
+            if keeps_right:
+                starts[right_level, new] = first + n_left if keeps_left else first
+                lengths[right_level, new] = length - n_left
+        features[left_level, n_kept] = features[right_level, n_kept] = features[level, place]
+        n_kept += 1
+    lists.n_features[left_level] = lists.n_features[right_level] = n_kept
+
+
+@lean
+def grow_nodes(common, has_two, target, settings, bits, gini, lists, choice, buffers, nodes):
+    """Split nodes from the root on; how many nodes the tree has."""
+    least, scale, n_nodes = np.uint64(settings.least), target.scale, 1
+    lists.sizes[0] = count_rows(nodes.rows, target, lists.totals[0])
+    level = -1 if is_final(lists.sizes[0], lists.totals[0], target, least) else 0
+    while level >= 0:
+        number, size, totals = lists.nodes[level], lists.sizes[level], lists.totals[level]
+        begin, end = nodes.begins[number], nodes.ends[number]
+        node = describe_node(end - begin, size, totals, target, settings, bits, gini, buffers.varied)
+        if node.has_units and gini is None:
+            for i in range(size + ONE):
+                buffers.sides[i] = information(i, bits, scale) + information(size - i, bits, scale)
+        place, split = choose_feature(
+            lists, level, common, has_two, target, node, settings, bits, gini, number, choice, buffers
+        )
+        if place < 0:
+            level -= 1
+            continue
+        feature = lists.features[level, place]
+        starts = lists.starts[level, N_RUNS * place : N_RUNS * place + N_RUNS]
+        lengths = lists.lengths[level, N_RUNS * place : N_RUNS * place + N_RUNS]
+        if settings.pays:
+            gain = (split.score - node.score) / scale * target.unit
+            n_allowed = count_allowed(lists.rows, lists.values, starts, lengths, common[feature], target, node)
+            if gain - NO_GAIN * np.float64(size) * target.unit <= np.log2(np.float64(max(n_allowed, 1))):
+                level -= 1
+                continue
+        here = nodes.rows[begin:end]
+        mark_left(lists.rows, lists.values, starts, lengths, common[feature], split, here, buffers.goes_left)
+        n_left = part_rows(here, buffers.goes_left, buffers.rows)
+        left_size = count_rows(here[:n_left], target, buffers.of_left)
+        right_size = size - left_size
+        for c in range(totals.size):
+            buffers.of_right[c] = totals[c] - buffers.of_left[c]
+        nodes.left[number], nodes.right[number] = n_nodes, n_nodes + 1
+        nodes.feature[number], nodes.threshold[number] = feature, split.threshold
+        nodes.missing_left[number] = split.missing_left if lengths[MISSING] > 0 else left_size > right_size
+        nodes.begins[n_nodes], nodes.ends[n_nodes] = begin, begin + n_left
+        nodes.begins[n_nodes + 1], nodes.ends[n_nodes + 1] = begin + n_left, end
+        keeps_left = not is_final(left_size, buffers.of_left, target, least)
+        keeps_right = not is_final(right_size, buffers.of_right, target, least)
+        # The smaller child is split first, one level higher: there are never more levels than the logarithm of rows.
+        left_waits = 2 * n_left >= end - begin
+        left_level = level if left_waits or not keeps_right else level + 1
+        right_level = level + 1 if left_waits and keeps_left else level
+        if keeps_left or keeps_right:
+            part_runs(lists, level, left_level, right_level, keeps_left, keeps_right, choice.droppable, buffers)
+        for c in range(totals.size):  # one of these may overwrite the totals of the parent
+            if keeps_left:
+                lists.totals[left_level, c] = buffers.of_left[c]
+            if keeps_right:
+                lists.totals[right_level, c] = buffers.of_right[c]
+        if keeps_left:
+            lists.nodes[left_level], lists.sizes[left_level] = n_nodes, left_size
+        if keeps_right:
+            lists.nodes[right_level], lists.sizes[right_level] = n_nodes + 1, right_size
+        n_nodes += 2
+        level += int(keeps_left) + int(keeps_right) - 1
+    return n_nodes
+
+
 def grow(sorted_rows, sorted_values, starts, common, has_two, features, target, settings, bits, steps, gini):
     """Grow a tree by the features whose numbers are given; of equally good ones the first is taken.
 
     Returns the arrays of the tree, the training rows in the order of its leaves, and which of them come to each node.
+    Arrays are made here, not in compiled code.
     """
-    n_rows = target.weights.size
-    node_rows = np.flatnonzero(target.weights > 0).astype(np.uint32)
-    n_levels = 3 + int(np.log2(max(node_rows.size, 1)))
-    n_features = features.size
-    lists = np.empty((n_levels, n_features), dtype=np.int64)
-    list_starts = np.empty((n_levels, N_RUNS * n_features), dtype=np.int64)
-    list_lengths = np.empty((n_levels, N_RUNS * n_features), dtype=np.int64)
-    n_listed = np.empty(n_levels, dtype=np.int64)
-    n_entries = 0
-    for feature in features:
-        n_entries += starts[N_RUNS * feature + N_RUNS] - starts[N_RUNS * feature]
-    rows, values = np.empty(n_entries + 1, dtype=np.uint32), np.empty(n_entries + 1, dtype=np.float32)
-    longest = copy_runs(
-        features, sorted_rows, sorted_values, starts, target.weights, list_starts[0], list_lengths[0], rows, values
-    )
-    for place in range(n_features):  # number by number: arrays at once take seconds more to compile
-        lists[0, place] = features[place]
-    n_listed[0] = n_features
+    n_rows, n_features = target.weights.size, features.size
+    n_entries = int((starts[N_RUNS * features + N_RUNS] - starts[N_RUNS * features]).sum())
     n_counts = target.codes.shape[0] if target.n_classes == 2 else target.n_classes
-    buffers = Buffers(
-        np.empty(BLOCK + 1, dtype=np.uint64),
-        np.empty(BLOCK + 1, dtype=np.uint64),
-        np.empty(BLOCK + 1, dtype=np.uint64),
-        np.empty(BLOCK + 1),
-        np.empty(BLOCK + 1),
-        np.empty(BLOCK + 1),
-        np.zeros(2),
-        np.zeros(n_counts, dtype=np.uint64),
-        np.zeros(n_counts, dtype=np.uint64),
-        steps,
-        np.zeros(node_rows.size + 1),
+    n_levels, max_nodes = 3 + int(np.log2(max(n_rows, 1))), 2 * n_rows + 1
+    lists = Lists(
+        nodes=np.zeros(n_levels, dtype=np.int64),
+        sizes=np.empty(n_levels, dtype=np.uint64),
+        totals=np.empty((n_levels, n_counts), dtype=np.uint64),
+        n_features=np.full(n_levels, n_features),
+        features=np.empty((n_levels, n_features), dtype=np.int64),
+        starts=np.empty((n_levels, N_RUNS * n_features), dtype=np.int64),
+        lengths=np.empty((n_levels, N_RUNS * n_features), dtype=np.int64),
+        rows=np.empty(n_entries + 1, dtype=np.uint32),
+        values=np.empty(n_entries + 1, dtype=np.float32),
     )
-    spare_rows, spare_values = np.empty(longest, dtype=np.uint32), np.empty(longest, dtype=np.float32)
-    spare_node_rows = np.empty(node_rows.size, dtype=np.uint32)
-    goes_left = np.zeros(n_rows, dtype=np.uint8)
-    droppable, varied = np.zeros(n_features, dtype=np.bool_), np.empty(n_counts, dtype=np.uint64)
-    totals, sizes = np.empty((n_levels, n_counts), dtype=np.uint64), np.empty(n_levels, dtype=np.uint64)
-    child_totals = np.empty((2, n_counts), dtype=np.uint64)
-    least = np.uint64(settings.least)
-
-    max_nodes = 2 * node_rows.size + 1
-    left, right = np.full(max_nodes, LEAF), np.full(max_nodes, LEAF)
-    split_by, thresholds = np.full(max_nodes, -2), np.full(max_nodes, -2.0)
-    missing_left = np.zeros(max_nodes, dtype=np.bool_)
-    begins, ends = np.zeros(max_nodes, dtype=np.int64), np.zeros(max_nodes, dtype=np.int64)
-    ends[0], n_nodes = node_rows.size, 1
-    waiting = np.zeros(n_levels, dtype=np.int64)  # the node at each level
-    sizes[0] = count_rows(node_rows, target, totals[0])
-    level = -1 if is_final(sizes[0], totals[0], target, least) else 0
-    while level >= 0:
-        number, size, n_listed_here = waiting[level], sizes[level], n_listed[level]
-        begin, end = begins[number], ends[number]
-        node = describe_node(end - begin, size, totals[level], target, settings, bits, gini, varied)
-        if node.has_units:
-            for i in range(size + ONE):
-                buffers.sides[i] = information(i, bits, target.scale) + information(size - i, bits, target.scale)
-        place, split = choose_feature(
-            lists[level, :n_listed_here], list_starts[level], list_lengths[level], rows, values, common, has_two,
-            target, node, settings, bits, gini, number, droppable, buffers,
-        )  # fmt: skip
-        if place < 0:
-            level -= 1
-            continue
-        feature = lists[level, place]
-        run_starts = list_starts[level, N_RUNS * place : N_RUNS * place + N_RUNS]
-        run_lengths = list_lengths[level, N_RUNS * place : N_RUNS * place + N_RUNS]
-        if settings.pays:
-            gain = (split.score - node.score) / target.scale * target.unit
-            n_allowed = count_allowed(rows, values, run_starts, run_lengths, common[feature], target, node)
-            if gain - NO_GAIN * np.float64(size) * target.unit <= np.log2(np.float64(max(n_allowed, 1))):
-                level -= 1
-                continue
-        here = node_rows[begin:end]
-        mark_left(
-            rows, values, run_starts, run_lengths, common[feature], split.threshold, split.missing_left, here, goes_left
-        )
-        n_left, n_right = ZERO, ZERO
-        for i in range(np.uint64(here.size)):
-            row = here[i]
-            goes = np.uint64(goes_left[row])
-            here[n_left] = row
-            spare_node_rows[n_right] = row
-            n_left += goes
-            n_right += ONE - goes
-        for i in range(n_right):
-            here[n_left + i] = spare_node_rows[i]
-        left_size = count_rows(here[:n_left], target, child_totals[0])
-        for c in range(n_counts):
-            child_totals[1, c] = totals[level, c] - child_totals[0, c]
-        right_size = size - left_size
-        left[number], right[number] = n_nodes, n_nodes + 1
-        split_by[number], thresholds[number] = feature, split.threshold
-        missing_left[number] = split.missing_left if run_lengths[MISSING] > 0 else left_size > right_size
-        begins[n_nodes], ends[n_nodes] = begin, begin + np.int64(n_left)
-        begins[n_nodes + 1], ends[n_nodes + 1] = begin + np.int64(n_left), end
-        keeps_left = not is_final(left_size, child_totals[0], target, least)
-        keeps_right = not is_final(right_size, child_totals[1], target, least)
-        # The smaller child is split first, one level higher: there are never more levels than the logarithm of rows.
-        left_waits = n_left >= n_right
-        left_level = level if left_waits or not keeps_right else level + 1
-        right_level = level + 1 if left_waits and keeps_left else level
-        if keeps_left or keeps_right:
-            n_kept = 0
-            for place in range(n_listed_here):
-                if droppable[place]:
-                    continue
-                for run in range(N_RUNS):
-                    old, new = N_RUNS * place + run, N_RUNS * n_kept + run
-                    first, length = list_starts[level, old], list_lengths[level, old]
-                    n_to_left = np.int64(0)
-                    if length > 0:
-                        n_to_left = part_run(
-                            rows, values, first, first + length, goes_left, keeps_left, keeps_right, spare_rows,
-                            spare_values,
-                        )  # fmt: skip
-                    if keeps_left:
-                        list_starts[left_level, new], list_lengths[left_level, new] = first, n_to_left
-                    if keeps_right:
-                        list_starts[right_level, new] = first + n_to_left if keeps_left else first
-                        list_lengths[right_level, new] = length - n_to_left
-                feature = lists[level, place]
-                lists[left_level, n_kept] = feature
-                lists[right_level, n_kept] = feature
-                n_kept += 1
-            if keeps_left:
-                n_listed[left_level], waiting[left_level], sizes[left_level] = n_kept, n_nodes, left_size
-                for c in range(n_counts):
-                    totals[left_level, c] = child_totals[0, c]
-            if keeps_right:
-                n_listed[right_level], waiting[right_level], sizes[right_level] = n_kept, n_nodes + 1, right_size
-                for c in range(n_counts):
-                    totals[right_level, c] = child_totals[1, c]
-        n_nodes += 2
-        level += int(keeps_left) + int(keeps_right) - 1
-    n = n_nodes
-    return left[:n], right[:n], split_by[:n], thresholds[:n], missing_left[:n], node_rows, begins[:n], ends[:n]
+    choice = Choice(
+        order=np.empty(n_features, dtype=np.int64),
+        droppable=np.empty(n_features, dtype=np.bool_),
+        gains=np.empty(n_features),
+        costs=np.empty(n_features),
+        thresholds=np.empty(n_features),
+        missing_left=np.empty(n_features, dtype=np.bool_),
+    )
+    buffers = Buffers(
+        sizes=np.empty(BLOCK + 1, dtype=np.uint64),
+        cuts=np.empty(BLOCK + 1, dtype=np.uint64),
+        running=np.empty(BLOCK + 1, dtype=np.uint64),
+        outside=np.empty(BLOCK + 1),
+        inside=np.empty(BLOCK + 1),
+        scores=np.empty(BLOCK + 1),
+        sums=np.empty(2),
+        counts=np.empty(n_counts, dtype=np.uint64),
+        bases=np.empty(n_counts, dtype=np.uint64),
+        varied=np.empty(n_counts, dtype=np.uint64),
+        of_left=np.empty(n_counts, dtype=np.uint64),
+        of_right=np.empty(n_counts, dtype=np.uint64),
+        steps=steps,
+        sides=np.empty(n_rows + 1),
+        rows=np.empty(n_rows, dtype=np.uint32),
+        values=np.empty(n_rows, dtype=np.float32),
+        goes_left=np.empty(n_rows, dtype=np.uint8),
+    )
+    nodes = Nodes(
+        left=np.full(max_nodes, LEAF),
+        right=np.full(max_nodes, LEAF),
+        feature=np.full(max_nodes, NOTHING),
+        threshold=np.full(max_nodes, float(NOTHING)),
+        missing_left=np.zeros(max_nodes, dtype=np.bool_),
+        begins=np.zeros(max_nodes, dtype=np.int64),
+        ends=np.zeros(max_nodes, dtype=np.int64),
+        rows=np.flatnonzero(target.weights).astype(np.uint32),
+    )
+    nodes.ends[0] = nodes.rows.size
+    copy_runs(features, sorted_rows, sorted_values, starts, target.weights, lists)
+    n_nodes = grow_nodes(common, has_two, target, settings, bits, gini, lists, choice, buffers, nodes)
+    left, right, feature, threshold, missing_left, begins, ends = (part[:n_nodes].copy() for part in nodes[:-1])
+    return left, right, feature, threshold, missing_left, nodes.rows, begins, ends

@@ -42,8 +42,9 @@ class Entries(NamedTuple):
         place[listed] = np.arange(listed.size)
         runs = N_RUNS * place[self.runs // N_RUNS] + self.runs % N_RUNS
         kept = np.flatnonzero(runs >= 0)
-        order = kept[np.argsort(runs[kept], kind="stable")]
-        return Entries(self.features[listed], self.rows[order], self.values[order], runs[order])
+        if np.any(np.diff(listed) < 0):
+            kept = kept[np.argsort(runs[kept], kind="stable")]
+        return Entries(self.features[listed], self.rows[kept], self.values[kept], runs[kept])
 
 
 class Cuts(NamedTuple):
@@ -63,9 +64,13 @@ class Cuts(NamedTuple):
 
     def best_of_features(self) -> "Cuts":
         """The best cut of each feature, in the order of places."""
-        order = np.lexsort((self.rank, self.run, self.missing_left, -self.score, self.place))
-        places = self.place[order]
-        return self.keep(order[np.flatnonzero(np.diff(places, prepend=-1))])
+        if not self.place.size:
+            return self
+        best = np.full(self.place.max() + 1, -np.inf)
+        np.maximum.at(best, self.place, self.score)
+        tied = self.keep(self.score == best[self.place])
+        order = np.lexsort((tied.rank, tied.run, tied.missing_left, tied.place))
+        return tied.keep(order[np.flatnonzero(np.diff(tied.place[order], prepend=-1))])
 
 
 class Node(NamedTuple):
@@ -79,6 +84,13 @@ class Node(NamedTuple):
     inner: np.ndarray  # (n_listed, 3) the value next to each run on its inner side; nan if there is none
     side: float  # the least weight of a side that C4.5 asks for
     score: float  # of no split at all
+
+
+class Bases(NamedTuple):
+    """Rows of a node that have no value of a feature: what is on the side to which they go before any other row is."""
+
+    counts: np.ndarray  # (n_listed, n_outputs or n_classes) weights
+    sizes: np.ndarray  # (n_listed,) weights
 
 
 class NumpyGrower:
@@ -221,29 +233,30 @@ class NumpyGrower:
     def _all_cuts(self, node: Node) -> Cuts:
         """All cuts that leave enough weight on both sides."""
         with_missing = np.flatnonzero(node.lengths[:, MISSING])
-        bases = np.zeros((len(node.lengths), node.totals.size), dtype=np.int64)
-        base_sizes = np.zeros(len(node.lengths), dtype=np.int64)
+        if not with_missing.size:
+            return self._cuts_of_runs(node, self.by_ratio, None, False)
+        bases = Bases(
+            np.zeros((len(node.lengths), node.totals.size), dtype=np.int64),
+            np.zeros(len(node.lengths), dtype=np.int64),
+        )
         missing = node.entries.keep(node.entries.runs % N_RUNS == MISSING)
         for place in with_missing:
             rows = missing.rows[missing.runs // N_RUNS == place]
-            bases[place], base_sizes[place] = self._count(rows), self.weights[rows].sum()
-        parts = [self._cuts_of_runs(node, self.by_ratio, bases, base_sizes, False)]
-        if with_missing.size:
-            out_size = base_sizes[with_missing]
-            scores = self._scores(bases[with_missing], out_size, node.totals, node.size)
-            nothing = np.zeros(with_missing.size, dtype=int)
-            parts += [
-                Cuts(with_missing, nothing, nothing + APART, nothing, nothing + np.inf, out_size, scores),
-                self._cuts_of_runs(node, self.by_ratio, bases, base_sizes, True),
-            ]
+            bases.counts[place], bases.sizes[place] = self._count(rows), self.weights[rows].sum()
+        out_size = bases.sizes[with_missing]
+        scores = self._scores(bases.counts[with_missing], out_size, node.totals, node.size)
+        nothing = np.zeros(with_missing.size, dtype=int)
+        parts = [
+            self._cuts_of_runs(node, self.by_ratio, bases, False),
+            Cuts(with_missing, nothing, nothing + APART, nothing, nothing + np.inf, out_size, scores),
+            self._cuts_of_runs(node, self.by_ratio, bases, True),
+        ]
         cuts = Cuts(*(np.concatenate(part) for part in zip(*parts, strict=True)))
         least = self.settings.least
         return cuts.keep((cuts.out_size >= least) & (node.size - cuts.out_size >= least))
 
-    def _cuts_of_runs(
-        self, node: Node, by_ratio: bool, bases: np.ndarray, base_sizes: np.ndarray, missing_left: bool
-    ) -> Cuts:
-        """Cuts between neighbouring values, with missing values on one side."""
+    def _cuts_of_runs(self, node: Node, by_ratio: bool, bases: Bases | None, missing_left: bool) -> Cuts:
+        """Cuts between neighbouring values, with missing values on one side; ``bases`` is None where there are none."""
         is_known = node.entries.runs % N_RUNS != MISSING
         if missing_left:  # only features that have missing values
             is_known &= node.lengths[node.entries.runs // N_RUNS, MISSING] > 0
@@ -251,7 +264,9 @@ class NumpyGrower:
         place, run = entries.runs // N_RUNS, entries.runs % N_RUNS
         has_base = (run == BELOW) == missing_left
         starts_run = np.diff(entries.runs, prepend=-1) > 0
-        sizes = _cumulate(self.weights[entries.rows], starts_run) + np.where(has_base, base_sizes[place], 0)
+        sizes = _cumulate(self.weights[entries.rows], starts_run)
+        if bases is not None:
+            sizes += np.where(has_base, bases.sizes[place], 0)
         following = np.append(entries.values[1:], np.float32(np.nan))
         ends_run = np.append(starts_run[1:], True)
         following = np.where(ends_run, node.inner[place, run], following)
@@ -259,7 +274,7 @@ class NumpyGrower:
         least = self.settings.least
         are_apart = high - low > SAME_VALUE if by_ratio else high > low + SAME_NUMBER
         cuts = np.flatnonzero(are_apart & (sizes >= least) & (node.size - sizes >= least))
-        scores = self._run_scores(entries, starts_run, cuts, sizes[cuts], np.where(has_base, 1, 0), bases, node)
+        scores = self._run_scores(entries, starts_run, cuts, sizes[cuts], has_base, bases, node)
         low, high = low[cuts].astype(float), high[cuts].astype(float)
         middle = low / 2 + high / 2
         rank = np.where(run == ABOVE, -np.arange(run.size), np.arange(run.size))
@@ -280,7 +295,7 @@ class NumpyGrower:
         cuts: np.ndarray,
         out_sizes: np.ndarray,
         has_base: np.ndarray,
-        bases: np.ndarray,
+        bases: Bases | None,
         node: Node,
     ) -> np.ndarray:
         place = entries.runs // N_RUNS
@@ -289,18 +304,22 @@ class NumpyGrower:
             varied = np.flatnonzero((node.totals != 0) & (node.totals != node.size))
             for label in varied:
                 counts = _cumulate(self.weighted[label, entries.rows], starts_run)[cuts]
-                counts += (has_base * bases[place, label])[cuts]
+                if bases is not None:
+                    counts += (has_base * bases.counts[place, label])[cuts]
                 self._add_label(label, counts, out_sizes, node.totals[label], node.size, outside, inside)
             return self._by_sides(outside, inside, out_sizes, node.size, varied.size)
         codes, weights = self.target.codes[0, entries.rows].astype(np.int64), self.weights[entries.rows]
-        before = _earlier_weight(entries.runs, codes, weights, self.target.n_classes) + has_base * bases[place, codes]
-        rest = node.totals[codes] - before
+        before = _earlier_weight(entries.runs, codes, weights, self.target.n_classes)
+        if bases is not None:
+            before += has_base * bases.counts[place, codes]
+        rest, of_totals = node.totals[codes] - before, self._of_class(node.totals).sum()
         outside = _cumulate(self._of_class(before + weights) - self._of_class(before), starts_run)[cuts]
-        inside = _cumulate(self._of_class(rest - weights) - self._of_class(rest), starts_run)[cuts]
-        of_bases = self._of_class(bases).sum(axis=1)
-        of_rests = self._of_class(node.totals - bases).sum(axis=1) - self._of_class(node.totals).sum()
-        outside += (has_base * of_bases[place])[cuts]
-        inside += (has_base * of_rests[place])[cuts] + self._of_class(node.totals).sum()
+        inside = _cumulate(self._of_class(rest - weights) - self._of_class(rest), starts_run)[cuts] + of_totals
+        if bases is not None:
+            of_bases = self._of_class(bases.counts).sum(axis=1)
+            of_rests = self._of_class(node.totals - bases.counts).sum(axis=1) - of_totals
+            outside += (has_base * of_bases[place])[cuts]
+            inside += (has_base * of_rests[place])[cuts]
         return self._by_sides(outside, inside, out_sizes, node.size, 1)
 
     def _scores(self, outside_counts: np.ndarray, out_sizes: np.ndarray, totals: np.ndarray, size: int) -> np.ndarray:
@@ -378,9 +397,8 @@ class NumpyGrower:
         """Whether the gain of a split is more than the price of having been chosen among many."""
         gain = (chosen.score[0] - node.score) / self.target.scale * self.target.unit
         of_feature = node.entries.runs // N_RUNS == chosen.place[0]
-        bases = np.zeros((len(node.lengths), node.totals.size), dtype=np.int64)
         only = node._replace(entries=node.entries.keep(of_feature))
-        cuts = self._cuts_of_runs(only, True, bases, np.zeros(len(bases), dtype=np.int64), False)
+        cuts = self._cuts_of_runs(only, True, None, False)
         n_allowed = max(int(self._is_allowed(node, cuts).sum()), 1)
         return gain - NO_GAIN * float(node.size) * self.target.unit > np.log2(float(n_allowed))
 
