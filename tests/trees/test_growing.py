@@ -246,6 +246,12 @@ def test_weights_that_are_no_whole_numbers_are_those_of_scikit_learn():
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
 
 
+def test_rows_of_almost_no_weight_are_too_few_for_two_leaves():
+    X, Y = labelled(40)
+    for weight in (1e-3, 1e-300):
+        assert PrunedTreeClassifier().fit(X, Y[:, 0], sample_weight=np.full(40, weight)).n_leaves_ == 1
+
+
 @pytest.mark.parametrize("criterion", ["entropy", "gain_ratio"])
 def test_a_weight_is_a_repetition(criterion):
     X, Y = labelled(120)

@@ -98,4 +98,5 @@ def information_table(target: Target) -> np.ndarray | None:
 
 def least_units(min_samples_leaf: int, target: Target) -> int:
     """The least weight of a leaf, in units."""
-    return max(1, int(np.ceil(min_samples_leaf * (1 - 1e-6) / target.unit)))
+    units = min_samples_leaf * (1 - 1e-6) / target.unit
+    return max(1, int(np.ceil(min(units, MAX_EXACT))))  # more than all rows together have: then the tree is a leaf

@@ -501,6 +501,22 @@ def count_allowed(rows, values, starts, lengths, common, target, node):
 
 
 @inlined
+def part_rows(here, goes_left, spare):
+    """Put the rows that go left before the others, which stay in ``spare`` too; how many go left."""
+    n_left, n_right = ZERO, ZERO
+    for i in range(np.uint64(here.size)):
+        row = here[i]
+        goes = np.uint64(goes_left[row])
+        here[n_left] = row
+        spare[n_right] = row
+        n_left += goes
+        n_right += ONE - goes
+    for i in range(n_right):
+        here[n_left + i] = spare[i]
+    return np.int64(n_left)
+
+
+@inlined
 def part_run(rows, values, first, end, goes_left, keeps_left, keeps_right, spare_rows, spare_values):
     """Put the rows of a run that go left before the others, each in their order; how many go left.
 
@@ -509,19 +525,11 @@ def part_run(rows, values, first, end, goes_left, keeps_left, keeps_right, spare
     begin, stop = np.uint64(first), np.uint64(end)
     kept, n_right = begin, ZERO
     if values[begin] == values[stop - ONE]:  # all are the same: only rows change places
-        for i in range(begin, stop):
-            row = rows[i]
-            left = np.uint64(goes_left[row])
-            rows[kept] = row
-            spare_rows[n_right] = row
-            kept += left
-            n_right += ONE - left
+        n_left = part_rows(rows[first:end], goes_left, spare_rows)
         if not keeps_left:
-            kept = begin
-        if keeps_right:
-            for i in range(n_right):
-                rows[kept + i] = spare_rows[i]
-        return np.int64(stop - begin - n_right)
+            for i in range(stop - begin - np.uint64(n_left)):
+                rows[begin + i] = spare_rows[i]
+        return n_left
     if keeps_left and keeps_right:
         for i in range(begin, stop):
             row, value = rows[i], values[i]
@@ -638,22 +646,6 @@ def copy_runs(features, sorted_rows, sorted_values, starts, weights, lists):
                 lists.values[end] = sorted_values[i]
                 end += np.uint64(weights[row] > 0)
             lists.starts[0, copied], lists.lengths[0, copied] = np.int64(first), np.int64(end - first)
-
-
-@inlined
-def part_rows(here, goes_left, spare):
-    """Put the rows of a node that go left before the others; how many go left."""
-    n_left, n_right = ZERO, ZERO
-    for i in range(np.uint64(here.size)):
-        row = here[i]
-        goes = np.uint64(goes_left[row])
-        here[n_left] = row
-        spare[n_right] = row
-        n_left += goes
-        n_right += ONE - goes
-    for i in range(n_right):
-        here[n_left + i] = spare[i]
-    return np.int64(n_left)
 
 
 @inlined
