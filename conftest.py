@@ -21,6 +21,8 @@ if not find_spec("pandas"):
     collect_ignore_glob.append("docs/learners.md")
 if not find_spec("dask"):
     collect_ignore_glob.append("docs/scale.md")
+if not find_spec("numba"):
+    collect_ignore_glob.append("src/choral/trees/*_kernel.py")
 if not find_spec("triton"):
     collect_ignore_glob.append("src/choral/rows/gpu/*")
 
