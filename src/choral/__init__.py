@@ -21,6 +21,7 @@ from choral.decisions import (
     regret,
 )
 from choral.evaluation import Evaluation, evaluate
+from choral.explanation.shares import loss_shares
 from choral.integrals import choquet_integral, choquet_integral_moebius
 from choral.loss_names import loss_by_name
 from choral.losses import (
@@ -119,6 +120,7 @@ __all__ = [
     "jaccard_loss",
     "loss_by_name",
     "loss_curve",
+    "loss_shares",
     "make_scorer",
     "owa_loss",
     "polynomial_loss",

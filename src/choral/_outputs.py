@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
 
 def check_output(path: str | os.PathLike[str]) -> Path:
     """Return the file that will be written, or say why it cannot be: worth asking before a long run.
@@ -68,3 +70,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if isinstance(error, OSError):
             raise OSError(f"{path} cannot be written: {error.strerror or error}.") from error
         raise
+
+
+def plain_numbers(array: np.ndarray) -> list:
+    """Numbers for JSON, which knows no infinity: it is the text ``inf``."""
+    return ["inf" if value == np.inf else value for value in array.tolist()]

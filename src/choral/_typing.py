@@ -29,6 +29,12 @@ class Frame(Protocol):
     def columns(self) -> Any: ...
 
 
+class Estimator(Protocol):
+    """A fitted estimator of scikit-learn's kind."""
+
+    def predict(self, X: Any) -> Any: ...
+
+
 class Splitter(Protocol):
     """A splitter of scikit-learn's kind, such as `KFold`."""
 

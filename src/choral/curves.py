@@ -187,3 +187,21 @@ class PairwiseCurve:
         turns = dx[:-1] * dy[1:] - dx[1:] * dy[:-1]  # sines of the angles from one segment to the next
         left, right = bool((turns > SMALL_ANGLE).any()), bool((turns < -SMALL_ANGLE).any())
         return {(True, True): "mixed", (True, False): "convex", (False, True): "concave"}.get((left, right), "straight")
+
+
+def slope_and_area(curve: LossCurve) -> tuple[float | None, float | None]:
+    """Slope and area of a curve, None where it lacks an end.
+
+    Examples
+    --------
+    >>> slope_and_area(LossCurve("polynomial", [1, 2, np.inf], [0.1, 0.2, 0.5], n_labels=3))
+    (0.4, None)
+    """
+    found: list[float | None] = []
+    for name in ("slope", "area"):
+        try:
+            found.append(getattr(curve, name))
+        except ValueError:  # it says which end is missing
+            found.append(None)
+    slope, area = found
+    return slope, area

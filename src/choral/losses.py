@@ -97,7 +97,7 @@ def choquet_loss(
     rows = open_rows(y_true, y_pred, sample_weight=sample_weight)
     if not rows.is_lazy:
         measure.form(rows.n_labels)  # refuses what does not fit before any row is read
-    return _reduce(rows, partial(_choquet_rows, measure=measure), reduction, first_foreign(y_pred, y_true))
+    return _reduce(rows, partial(choquet_rows, measure=measure), reduction, first_foreign(y_pred, y_true))
 
 
 def binomial_loss(
@@ -318,7 +318,7 @@ def _overlap_loss(
 # The losses of rows in memory, block by block
 
 
-def _choquet_rows(rows: Rows, measure: Measure) -> Iterator[Array]:
+def choquet_rows(rows: Rows, measure: Measure) -> Iterator[Array]:
     for losses in _row_losses(rows, measure, measure.form(rows.n_labels)):
         yield xp_of(losses).clip(losses, 0, 1)  # sums of weights may be 1 but for rounding
 
@@ -373,7 +373,7 @@ def _averages_of_observed(measure: Measure, wrong: Array | None, errors: Any, n_
     for number in np.unique(n_observed[n_observed > 0]).tolist():
         form, some = measure.on_observed(number).form(number), n_observed == number
         if not isinstance(form, ByCount):
-            raise _no_loss_of_observed(measure)
+            raise no_loss_of_observed(measure)
         if wrong is not None:
             losses[some] = form.deficits()[wrong[some]]
         else:
@@ -391,7 +391,7 @@ def _sums_of_largest_errors(rows: Rows, measure: Measure, form: Terms) -> Iterat
     carriers = sorted({label for labels, _ in form.larger for label in labels})
     for _, _, errors, n_observed in rows.error_blocks(count=False):
         if n_observed is not None:
-            raise _no_loss_of_observed(measure)
+            raise no_loss_of_observed(measure)
         losses = rows_times(errors, form.singles)
         columns = dict(zip(carriers, _columns(errors, carriers), strict=True))
         for labels, mass in form.larger:
@@ -405,7 +405,7 @@ def _columns(errors: Any, labels: list[int]) -> Iterable[Array]:
 
 def _integrals(block: CorrectBlock, measure: Measure, form: Table | ByRelevance) -> Array:
     if block.n_observed is not None:
-        raise _no_loss_of_observed(measure)
+        raise no_loss_of_observed(measure)
     truth = (block.true,) if isinstance(form, ByRelevance) else ()
     if block.is_hard:
         return form.worth(block.correct, *truth)
@@ -413,7 +413,7 @@ def _integrals(block: CorrectBlock, measure: Measure, form: Table | ByRelevance)
     return add_steps(block.correct, order, form.nested_worths(order, *truth))
 
 
-def _no_loss_of_observed(measure: Measure) -> ValueError:
+def no_loss_of_observed(measure: Measure) -> ValueError:
     return ValueError(
         f"labels are missing, and only counting measures can judge a row by its known labels; got {measure!r}."
     )

@@ -114,6 +114,47 @@ def probabilities_of(model: Any, X: Features, n_labels: int) -> np.ndarray:
     return stack_proba(proba, classes)
 
 
+def is_estimator(model: Any) -> bool:
+    """Whether this predicts from features, rather than being predictions."""
+    return hasattr(model, "predict") or hasattr(model, "predict_proba")
+
+
+def predictions_of(estimator: Any, X: Features, n_labels: int, name: str = "estimator") -> Any:
+    """What a fitted estimator predicts for some rows, as a matrix with a column for each label.
+
+    Whatever its ``predict`` returns, which is hard labels as a rule; the scores of ``predict_proba`` only where there
+    is no ``predict``.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    X : array-like of shape (n_samples, n_features)
+    n_labels : int
+    name : str
+        What messages call the estimator.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> model = DummyClassifier().fit([[0], [1], [2]], [[1, 0], [1, 0], [1, 1]])
+    >>> predictions_of(model, [[3], [4]], n_labels=2)
+    array([[1, 0],
+           [1, 0]])
+    """
+    from sklearn.exceptions import NotFittedError  # here: scikit-learn takes a second to import
+
+    kind = type(estimator).__name__
+    if isinstance(estimator, type):
+        raise TypeError(f"{name} must be a fitted estimator; got the class {estimator.__name__} itself.")
+    try:
+        if not hasattr(estimator, "predict"):
+            return probabilities_of(estimator, X, n_labels)
+        labels = estimator.predict(X)
+    except NotFittedError as error:
+        raise NotFittedError(f"{name}, a {kind}, is not fitted; call its fit(X_train, Y_train) first.") from error
+    return np.reshape(labels, (-1, 1)) if n_labels == 1 and len(np.shape(labels)) == 1 else labels
+
+
 def _column_of_ones(label: int, table: np.ndarray, classes: list) -> np.ndarray:
     """The probabilities of the class 1; zeros where it was not seen."""
     if not set(classes) <= {0, 1}:

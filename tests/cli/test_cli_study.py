@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 from choral.cli import app
 from choral.cli.study.printing import print_study
 from choral.paper.yardstick import COLUMNS, add_up, compare_with_best
-from choral.report import study_contents
 from choral.study import Results
+from choral.study.page import study_contents
 from handmade_results import HandMade
 
 EVIL = "<script>alert(1)</script>"

@@ -18,8 +18,8 @@ from choral import (
     loss_curve,
 )
 from choral.displays import LossCurveDisplay, PairwiseDisplay
+from choral.evaluation.page import evaluation_contents
 from choral.profiles import EachLossProfile
-from choral.report.contents import evaluation_contents
 from choral.report.page import render_page
 
 LOSSES = {"binomial": (choral.binomial_loss, "k"), "polynomial": (choral.polynomial_loss, "alpha")}

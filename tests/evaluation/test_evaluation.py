@@ -238,7 +238,9 @@ def test_close_parameters_have_columns_of_their_own():
 
 @pytest.mark.parametrize("predictions", [np.zeros((1, 2)), [("a", [[0, 1]])]])
 def test_predictions_must_have_names(predictions):
-    with pytest.raises(TypeError, match="predictions must be a mapping from names to predictions"):
+    cure = 'The predictions of one model are {"model": predictions}.'
+    message = f"predictions must be a mapping from names to predictions; got {type(predictions).__name__}. {cure}"
+    with pytest.raises(TypeError, match=re.escape(message)):
         evaluate([[0, 1]], predictions)
     with pytest.raises(TypeError, match="predictions must have text for names; got 3"):
         evaluate([[0, 1]], {3: [[0, 1]]})

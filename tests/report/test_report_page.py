@@ -16,9 +16,10 @@ from choral import ErrorProfile, LossCurve, PairwiseCurve
 from choral.datasets import Dataset
 from choral.displays._style import COLOURS, GREY
 from choral.learners import BinaryRelevance, LabelPowerset
-from choral.report import render_page, study_contents, write_page
+from choral.report import render_page, write_page
 from choral.report.markup import MINUS, MISSING
 from choral.study import Plan, Split, StudyData, StudyLearner, run_study, running
+from choral.study.page import study_contents
 
 pytest.importorskip("plotly")
 

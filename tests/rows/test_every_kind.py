@@ -35,6 +35,7 @@ OPTIONS = {
     "polynomial_loss": {"alpha": 2},
     "owa_loss": {"weights": [0.4, 0.3, 0.2, 0.1]},
     "covering_loss": {"label_sets": [(0, 1), (2, 3)]},
+    "loss_shares": {"measure": choral.PolynomialMeasure(2)},
 }
 REFUSE_MISSING = {"covering_loss", "owa_loss", "ErrorProfile"}  # their measure does not live on fewer labels
 

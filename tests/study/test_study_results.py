@@ -22,10 +22,11 @@ from choral.paper import (
     published_runs,
     published_section,
 )
-from choral.report import study_contents, write_page
+from choral.report import write_page
 from choral.study import Plan, Results, Split, StudyData, StudyLearner, Table, run_study, running, write_figures
 from choral.study.answers import answer
 from choral.study.comparisons import PLACES
+from choral.study.page import study_contents
 
 SIZES = {"a": (40, 4), "b": (31, 3), "c": (36, 5)}  # rows and labels
 FAMILIES = {"binomial": None, "polynomial": [1, 1.5, 4, 1000, np.inf]}

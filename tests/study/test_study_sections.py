@@ -9,7 +9,6 @@ from functools import partial
 import pytest
 
 import study_zoo as zoo
-from choral.report import study_contents
 from choral.report.sections import links, sections
 from choral.study import (
     Finding,
@@ -24,6 +23,7 @@ from choral.study import (
     run_study,
     running,
 )
+from choral.study.page import study_contents
 from choral.study.store import DamagedFile
 
 

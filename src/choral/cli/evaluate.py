@@ -287,7 +287,8 @@ def _write_page(
     joint: list[JointDecisions],
 ) -> None:
     """Write the page of an evaluation: along both families, unless parameters of one were asked for."""
-    from choral.report import evaluation_contents, write_page
+    from choral.evaluation.page import evaluation_contents
+    from choral.report import write_page
 
     evaluations = [evaluation]
     if options["parameters"] is None:

@@ -44,6 +44,7 @@ def report_study(
 
 def write_report(results: "Results", path: Path) -> None:
     """Write the page of a study."""
-    from choral.report import study_contents, write_page
+    from choral.report import write_page
+    from choral.study.page import study_contents
 
     write_page(study_contents(results), path)

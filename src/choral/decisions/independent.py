@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from choral._array_api import Array
+from choral._poisson_binomial import number_of_events
 from choral._typing import LabelMatrix, RandomState
 from choral._validation import Value, check_count, check_rows, listed, refuse_where
 from choral.decisions.base import Distribution
@@ -155,38 +156,6 @@ def product_distribution(marginals: np.ndarray) -> np.ndarray:
     for marginal in marginals.T[:, :, np.newaxis]:
         dense = np.concatenate([dense * (1 - marginal), dense * marginal], axis=1)
     return dense
-
-
-@np.errstate(under="ignore")
-def number_of_events(probabilities: np.ndarray) -> np.ndarray:
-    """Probability of 0, 1, ..., K events: the Poisson-binomial distribution, by dynamic programming.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_rows, n_events)
-        Of each event; a row of independent events.
-
-    Returns
-    -------
-    counts : ndarray of shape (n_rows, n_events + 1)
-    """
-    n_rows, n_events = probabilities.shape
-    counts = np.zeros((n_rows, n_events + 1))
-    counts[:, 0] = 1
-    for event in range(n_events):
-        chance = probabilities[:, event, np.newaxis]
-        happens = counts[:, : event + 1] * chance
-        counts[:, : event + 1] *= 1 - chance
-        counts[:, 1 : event + 2] += happens
-    return counts
-
-
-def with_event(counts: np.ndarray, chances: np.ndarray) -> np.ndarray:
-    """Probability of 0, 1, ... events, when one more event with a chance for each row is added to them."""
-    happens = counts * chances[:, np.newaxis]
-    counts = np.pad(counts * (1 - chances)[:, np.newaxis], ((0, 0), (0, 1)))
-    counts[:, 1:] += happens
-    return counts
 
 
 @np.errstate(under="ignore")

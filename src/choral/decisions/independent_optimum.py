@@ -9,13 +9,13 @@ predictions of s labels, and K + 1 predictions are left.
 
 import numpy as np
 
+from choral._poisson_binomial import with_event
 from choral.decisions.independent import (
     chances_of_error,
     error_slopes,
     independent_risk,
     independent_worth,
     product_distribution,
-    with_event,
     worths_by_right,
 )
 from choral.decisions.label_distribution import MAX_DENSE_LABELS, LabelDistribution

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choral._typing import LabelMatrix, RandomState, RowWeights
+from choral._typing import Estimator, Features, LabelMatrix, RandomState, RowWeights
 from choral._validation import check_count
 from choral.curves import LossCurve
 from choral.evaluation.result import BASELINE, Difference, Evaluation, first_best
+from choral.evaluation.source import EvaluationSource
 from choral.measures.families import Family, get_family
 from choral.profiles import (
     EachLossProfile,
@@ -31,7 +32,7 @@ from choral.profiles import (
 )
 from choral.rows import Rows, add_up, open_rows
 from choral.rows.blocks import row_slices
-from choral.scores import check_threshold
+from choral.scores import check_threshold, is_estimator, predictions_of
 from choral.stats import WeightedLosses, bootstrap_band, bootstrap_means
 
 MAX_GROUPS = 1 << 17  # of rows alike: more would take a bootstrap minutes, and travel as megabytes
@@ -47,8 +48,9 @@ def ignore_progress(done: int, total: int, what: str) -> None:
 @np.errstate(under="ignore")
 def evaluate(
     y_true: LabelMatrix,
-    predictions: Mapping[str, Predictions],
+    predictions: Mapping[str, Predictions | Estimator],
     *,
+    X: Features | None = None,
     family: str = "binomial",
     parameters: ArrayLike | None = None,
     threshold: float | None = None,
@@ -70,7 +72,11 @@ def evaluate(
         Predicted labels, or scores in [0, 1]. Hard and soft predictions are different yardsticks (hedging pays for
         scores): a `MixedPredictionsWarning` says so where both come together. Or a `BayesCurve`, which
         ``predict_curve`` of learners returns: its labels were decided anew for each parameter, and each parameter is
-        judged by the labels decided for it. A mapping from families to such curves serves both families.
+        judged by the labels decided for it. A mapping from families to such curves serves both families. Or a fitted
+        estimator, which is applied to ``X``: its ``predict`` is judged, hard labels as a rule, even where it has scores
+        too (of an estimator without ``predict``, the scores of its ``predict_proba``).
+    X : array-like of shape (n_samples, n_features), optional
+        The features of the same rows, for estimators alone.
     family : {"binomial", "polynomial"}
     parameters : array-like, optional
         Increasing values of k or alpha; see `loss_curve` for the default. If there are labels decided for each loss,
@@ -81,8 +87,8 @@ def evaluate(
         True where a label is known.
     sample_weight : array-like of shape (n_samples,), optional
     n_bootstrap : int
-        Paired bootstrap samples for the intervals of the differences to the best; 0 leaves them out. There are none for
-        scores in dask arrays, of which only sums are kept.
+        Paired bootstrap samples for the intervals of losses and of their differences; 0 leaves them out. There are none
+        for scores in dask arrays, of which only sums are kept.
     confidence : float
         Of the intervals, pointwise.
     random_state : int, Generator or None
@@ -93,6 +99,7 @@ def evaluate(
     Returns
     -------
     evaluation : Evaluation
+        It keeps references to the labels and predictions, which its `report` and its like look at again.
 
     Examples
     --------
@@ -102,6 +109,14 @@ def evaluate(
     >>> evaluation = evaluate(y_true, {"apart": apart, "together": together})
     >>> evaluation.best
     ('apart', 'together', 'together')
+
+    Fitted estimators are applied to the features:
+
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X = [[0.0], [1.0], [0.1], [0.9]]
+    >>> model = KNeighborsClassifier(n_neighbors=1).fit([[0.0], [1.0]], [[1, 1, 0], [0, 0, 1]])
+    >>> evaluate(y_true, {"neighbour": model, "apart": apart}, X=X).curves["neighbour"].losses
+    array([0., 0., 0.])
     """
     check_predictions(predictions)
     if not 0 < confidence < 1:
@@ -109,6 +124,7 @@ def evaluate(
     threshold = None if threshold is None else check_threshold(threshold)
     n_bootstrap = check_count("n_bootstrap", n_bootstrap, least=0)
     progress = progress or ignore_progress
+    predictions = _apply_estimators(predictions, X, y_true)
     in_messages = {name_in_messages(name): y_pred for name, y_pred in predictions.items()}
     open_model = partial(open_rows, y_true, observed=observed, sample_weight=sample_weight, threshold=threshold)
     grid, opened = open_models(in_messages, family, parameters, open_model)
@@ -125,13 +141,39 @@ def evaluate(
         losses = _losses_of_groups(summary.joint, summary, get_family(family), grid, n_bootstrap, progress)
     elif n_bootstrap and not all_rows[0].is_lazy:
         losses = _losses_of_rows(opened, get_family(family), grid, n_bootstrap, progress)
-    return _make_evaluation(profiles, family, grid, losses, n_bootstrap, confidence, random_state)
+    source = EvaluationSource(
+        y_true, predictions, parameters, threshold, observed, sample_weight, n_bootstrap, confidence, random_state
+    )
+    return _make_evaluation(profiles, family, grid, losses, n_bootstrap, confidence, random_state, source)
+
+
+def _apply_estimators(
+    predictions: Mapping[str, Any], X: Features | None, y_true: LabelMatrix
+) -> dict[str, Predictions]:
+    """What fitted estimators predict in place of them; all else as it is."""
+    found = {}
+    for name, y_pred in predictions.items():
+        if is_estimator(y_pred):
+            called = name_in_messages(name)
+            if X is None:
+                kind = y_pred.__name__ if isinstance(y_pred, type) else type(y_pred).__name__
+                raise ValueError(
+                    f"{called} is an estimator ({kind}), which predicts from features; "
+                    "give those of the same rows: evaluate(y_true, predictions, X=X)."
+                )
+            shape: tuple[int, ...] = np.shape(y_true)  # type: ignore[arg-type]  # of anything that has a shape
+            y_pred = predictions_of(y_pred, X, shape[-1], called)
+        found[name] = y_pred
+    return found
 
 
 def check_predictions(predictions: Mapping[str, Any]) -> None:
     """Refuse what does not name models."""
     if not isinstance(predictions, Mapping):
-        raise TypeError(f"predictions must be a mapping from names to predictions; got {type(predictions).__name__}.")
+        raise TypeError(
+            f"predictions must be a mapping from names to predictions; got {type(predictions).__name__}. "
+            'The predictions of one model are {"model": predictions}.'
+        )
     for name in predictions:
         if not isinstance(name, str):
             raise TypeError(f"predictions must have text for names; got {name!r}.")
@@ -305,6 +347,7 @@ def _make_evaluation(
     n_bootstrap: int,
     confidence: float,
     random_state: RandomState,
+    source: EvaluationSource | None = None,
 ) -> Evaluation:
     """Curves from profiles, and intervals from the losses of rows."""
     curves = {name: profile.curve(family, grid, name) for name, profile in profiles.items()}
@@ -313,7 +356,7 @@ def _make_evaluation(
         means = bootstrap_means(losses, n_bootstrap, np.random.default_rng(random_state))
         samples = means.reshape(-1, len(curves), len(grid))
         differences = _differences(curves, samples, confidence)
-    return Evaluation(family, grid, profiles, curves, differences, confidence, samples)
+    return Evaluation(family, grid, profiles, curves, differences, confidence, samples, source=source)
 
 
 def _differences(curves: dict[str, LossCurve], samples: np.ndarray, confidence: float) -> dict[str, Difference]:

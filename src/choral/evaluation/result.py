@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from choral._outputs import plain_numbers
 from choral._text import counted
 from choral._validation import ROUNDING
 from choral.curves import LossCurve
+from choral.evaluation.source import EvaluationSource
 from choral.measures.families import Family, get_family
 from choral.profiles import EachLossProfile, ErrorProfile, ObservedProfile
 from choral.stats import Band, bootstrap_band
@@ -61,6 +63,9 @@ class Evaluation:
         The losses in bootstrap samples, the same rows for all curves.
     baseline : str
         The name of the baseline: no label at all. Hamming loss alone makes it look good.
+    source : EvaluationSource, or None
+        The labels and predictions that were judged, for what looks at them again; None where only summaries of parts
+        were there.
     """
 
     family: str
@@ -71,6 +76,7 @@ class Evaluation:
     confidence: float
     samples: np.ndarray | None = None
     baseline: str = BASELINE
+    source: EvaluationSource | None = None
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -89,6 +95,11 @@ class Evaluation:
     @property
     def n_rows(self) -> int:
         return self.profiles[self.baseline].n_rows
+
+    @property
+    def n_bootstrap(self) -> int:
+        """How many bootstrap samples there are; 0 where there are no intervals."""
+        return 0 if self.samples is None else len(self.samples)
 
     @property
     def n_unobserved(self) -> int:
@@ -219,8 +230,3 @@ def _summary_columns(family: Family, parameters: np.ndarray, n_labels: int) -> d
 
 def _plain_fields(difference: Difference) -> dict[str, list]:
     return {field: plain_numbers(array) for field, array in difference._asdict().items()}
-
-
-def plain_numbers(array: np.ndarray) -> list:
-    """Numbers for JSON, which knows no infinity: it is the text ``inf``."""
-    return ["inf" if value == np.inf else value for value in array.tolist()]

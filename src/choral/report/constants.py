@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from choral._outputs import plain_numbers
 from choral._validation import ROUNDING
 from choral.displays._curves import INFINITY_GAP, MARGIN, MAX_MARKERS, NAMES
 from choral.displays._style import COLOURS, DASHES, GREY, MARKERS
 from choral.displays.pair_grid import FAR, MIN_LINES, ROUND_NUMBERS
-from choral.evaluation import plain_numbers
 from choral.measures.families import FAMILIES, LARGEST_ALPHA
 from choral.report.markup import DECIMALS, MINUS, MISSING
 

@@ -3,7 +3,7 @@
 `open_rows` chooses among dense, sparse, device and Dask; what a block looks like is all that losses and profiles know.
 """
 
-from choral.rows.blocks import CorrectBlock, ErrorBlock, PairBlock, Rows
-from choral.rows.door import add_up, open_rows
+from choral.rows.blocks import CorrectBlock, ErrorBlock, KnownBlock, PairBlock, Rows
+from choral.rows.door import add_up, column_names, open_rows
 
-__all__ = ["CorrectBlock", "ErrorBlock", "PairBlock", "Rows", "add_up", "open_rows"]
+__all__ = ["CorrectBlock", "ErrorBlock", "KnownBlock", "PairBlock", "Rows", "add_up", "column_names", "open_rows"]

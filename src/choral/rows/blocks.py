@@ -59,6 +59,13 @@ class CorrectBlock(NamedTuple):
     n_observed: Array | None  # as in PairBlock
 
 
+class KnownBlock(NamedTuple):
+    """Which labels of some rows are known."""
+
+    rows: slice
+    known: Any  # (n_rows, n_labels), dense booleans; None where all are
+
+
 class Rows(ABC):
     """True labels and predictions of one shape, whose values are checked while they are walked.
 
@@ -90,6 +97,10 @@ class Rows(ABC):
     @abstractmethod
     def correct_blocks(self) -> Iterator[CorrectBlock]:
         """Which labels are right in one dense block of rows after another."""
+
+    @abstractmethod
+    def known_blocks(self) -> Iterator[KnownBlock]:
+        """Which labels are known in one block of rows after another: not the blocks of errors, whose sizes differ."""
 
     @abstractmethod
     def part(self, rows: slice) -> Self:

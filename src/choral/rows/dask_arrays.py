@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from choral._optional import require
 from choral._validation import Labels, check_vector
-from choral.rows.blocks import CorrectBlock, ErrorBlock, PairBlock, RowOptions, Rows
+from choral.rows.blocks import CorrectBlock, ErrorBlock, KnownBlock, PairBlock, RowOptions, Rows
 from choral.rows.dask_bundles import sum_over_rows
 from choral.rows.door import open_rows, read_matrix
 
@@ -67,6 +67,9 @@ class DaskRows(Rows):
         return self.part(slice(None))
 
     def correct_blocks(self) -> Iterator[CorrectBlock]:
+        return self.part(slice(None))
+
+    def known_blocks(self) -> Iterator[KnownBlock]:
         return self.part(slice(None))
 
 

@@ -10,6 +10,7 @@ from choral._validation import Labels
 from choral.rows.blocks import (
     CorrectBlock,
     ErrorBlock,
+    KnownBlock,
     PairBlock,
     RowOptions,
     Rows,
@@ -92,6 +93,10 @@ class DenseRows(Rows):
     def correct_blocks(self) -> Iterator[CorrectBlock]:
         for _, true, pred, hard, n_observed in self.pair_blocks():
             yield CorrectBlock(true, true == pred if hard else 1 - np.abs(true.astype(float) - pred), hard, n_observed)
+
+    def known_blocks(self) -> Iterator[KnownBlock]:
+        for rows in row_slices((self.n_rows, self.n_labels), self._true.dtype.itemsize):
+            yield KnownBlock(rows, self._known(rows, as_dense(self._true[rows])))
 
     def _known(self, rows: slice, true: np.ndarray) -> np.ndarray | None:
         """True where a label of a block is known; None where all are, or where none may be missing."""

@@ -23,6 +23,7 @@ from choral._validation import Labels
 from choral.rows.blocks import (
     CorrectBlock,
     ErrorBlock,
+    KnownBlock,
     PairBlock,
     RowOptions,
     Rows,
@@ -108,13 +109,19 @@ class DeviceRows(Rows):
     def error_blocks(self, *, count: bool = True) -> Iterator[ErrorBlock]:
         for rows, true, pred, hard, n_observed in self.pair_blocks():
             if hard and count:
-                yield ErrorBlock(rows, _count_rows(_differ(true, pred)), None, n_observed)
+                yield ErrorBlock(rows, _count_rows(differ(true, pred)), None, n_observed)
             else:
-                yield ErrorBlock(rows, None, _errors(true, pred), n_observed)
+                yield ErrorBlock(rows, None, absolute_errors(true, pred), n_observed)
 
     def correct_blocks(self) -> Iterator[CorrectBlock]:
         for _, true, pred, hard, n_observed in self.pair_blocks():
-            yield CorrectBlock(true, ~_differ(true, pred) if hard else 1 - _errors(true, pred), hard, n_observed)
+            yield CorrectBlock(true, ~differ(true, pred) if hard else 1 - absolute_errors(true, pred), hard, n_observed)
+
+    def known_blocks(self) -> Iterator[KnownBlock]:
+        for rows in self._slices():
+            known = self._known(rows, self._on_device(self.matrices[0], rows))
+            all_known = known is None or bool(xp_of(known).all(known))
+            yield KnownBlock(rows, None if all_known else known)
 
     def _slices(self) -> Iterator[slice]:
         return row_slices((self.n_rows, self.n_labels), 8, BLOCK_BYTES)
@@ -181,7 +188,7 @@ def _first_row(flags: Array) -> int:
     return int(xp.argmax(xp.astype(xp.any(flags, axis=1), xp.uint8)))
 
 
-def _differ(true: Array, pred: Array) -> Array:
+def differ(true: Array, pred: Array) -> Array:
     """Which labels of hard predictions are wrong; the standard compares one type of numbers with itself alone."""
     xp = xp_of(true)
     if true.dtype == pred.dtype:
@@ -194,5 +201,6 @@ def _count_rows(flags: Array) -> Array:
     return xp.sum(xp.astype(flags, xp.uint8), axis=1, dtype=widest(flags).integer)
 
 
-def _errors(true: Array, pred: Array) -> Array:
+def absolute_errors(true: Array, pred: Array) -> Array:
+    """The errors of scores, |y - s|."""
     return xp_of(true).abs(as_real(true) - as_real(pred))

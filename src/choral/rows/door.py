@@ -102,13 +102,13 @@ def add_up(rows: Sequence[Rows], summarise: Callable[[Sequence[Rows]], Summary])
 def _open_sparse(
     true: Labels, pred: Labels, mask: Labels | None, weights: np.ndarray | None, options: RowOptions
 ) -> SparseRows:
-    n_observed = None
+    missing = None
     if options.allow_missing:
-        true, pred, n_observed = drop_unknown(true, pred, mask)
+        true, pred, missing = drop_unknown(true, pred, mask)
     has_scores = options.threshold is not None and not all_binary(pred.data)
     if options.threshold is not None and has_scores:
         pred = harden_sparse(options.pred_name, pred, check_sparse_threshold(options.threshold))
-    rows = SparseRows(true, pred, weights, n_observed, pred_name=options.pred_name)
+    rows = SparseRows(true, pred, weights, missing, pred_name=options.pred_name)
     rows.had_scores = has_scores
     return rows
 
@@ -215,6 +215,12 @@ def _read_frame(values: Any) -> Any:
 def _is_frame(values: Any) -> bool:
     """Whether this is a table in memory with named columns."""
     return hasattr(values, "columns") and hasattr(values, "to_numpy") and not _is_dask(values)
+
+
+def column_names(values: Any) -> tuple[str, ...] | None:
+    """The names of the columns of a frame; None for anything else, and where nobody named them."""
+    columns = list(getattr(values, "columns", []))
+    return None if _are_numbers(columns) else tuple(map(str, columns))
 
 
 def check_alignment(y_true: Any, other: Any, name: str, true_name: str = "y_true") -> None:

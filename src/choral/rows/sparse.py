@@ -4,15 +4,43 @@ A label that is not stored is a known 0; one that is stored as nan is not known.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from choral._validation import Labels, refuse_entry_where
-from choral.rows.blocks import CorrectBlock, ErrorBlock, PairBlock, Rows, all_binary, binary_rule, row_slices
+from choral.rows.blocks import (
+    CorrectBlock,
+    ErrorBlock,
+    KnownBlock,
+    PairBlock,
+    Rows,
+    all_binary,
+    as_dense,
+    binary_rule,
+    row_slices,
+)
 
 BLOCK_ENTRIES = 1 << 18  # sorting their errors takes 100 bytes an entry
+
+
+class Missing(NamedTuple):
+    """Which labels of sparse matrices are not known."""
+
+    n_observed: np.ndarray  # (n_rows,) how many are known
+    is_nan: sp.csr_array  # True where nan is stored in the true labels
+    observed: Labels | None  # the user's mask
+
+    def part(self, rows: slice) -> "Missing":
+        """Of some rows."""
+        observed = None if self.observed is None else self.observed[rows]
+        return Missing(self.n_observed[rows], self.is_nan[rows], observed)
+
+    def known(self) -> np.ndarray:
+        """True where a label is known, dense."""
+        known = ~self.is_nan.toarray()
+        return known if self.observed is None else known & as_dense(self.observed)
 
 
 class SparseRows(Rows):
@@ -23,22 +51,22 @@ class SparseRows(Rows):
         y_true: sp.csr_matrix,
         y_pred: sp.csr_matrix,
         weights: np.ndarray | None,
-        n_observed: np.ndarray | None,
+        missing: Missing | None,
         *,
         pred_name: str,
     ):
         self.n_rows, self.n_labels = y_true.shape
         self.weights = weights
-        self._true, self._pred, self._n_observed, self._name = y_true, y_pred, n_observed, pred_name
+        self._true, self._pred, self._missing, self._name = y_true, y_pred, missing, pred_name
 
     def part(self, rows: slice) -> "SparseRows":
         matrices = _row_view(self._true, rows), _row_view(self._pred, rows)
-        n_observed = None if self._n_observed is None else self._n_observed[rows]
-        return SparseRows(*matrices, self.weights_of(rows), n_observed, pred_name=self._name)
+        missing = None if self._missing is None else self._missing.part(rows)
+        return SparseRows(*matrices, self.weights_of(rows), missing, pred_name=self._name)
 
     def predicting_nothing(self) -> "SparseRows":
         nothing = sp.csr_array((self.n_rows, self.n_labels), dtype=np.uint8)
-        return SparseRows(self._true, nothing, self.weights, self._n_observed, pred_name=self._name)
+        return SparseRows(self._true, nothing, self.weights, self._missing, pred_name=self._name)
 
     def pair_blocks(self) -> Iterator[PairBlock]:
         yield from self._pairs(_slices_by_entries(self._true, self._pred))
@@ -46,9 +74,9 @@ class SparseRows(Rows):
     def error_blocks(self, *, count: bool = True) -> Iterator[ErrorBlock]:
         for rows, true, pred, hard, n_observed in self.pair_blocks():
             if hard and count:
-                yield ErrorBlock(rows, np.diff(_difference(true, pred, np.int8).indptr), None, n_observed)
+                yield ErrorBlock(rows, np.diff(difference(true, pred, np.int8).indptr), None, n_observed)
             else:
-                yield ErrorBlock(rows, None, abs(_difference(true, pred, float)), n_observed)
+                yield ErrorBlock(rows, None, abs(difference(true, pred, float)), n_observed)
 
     def correct_blocks(self) -> Iterator[CorrectBlock]:
         for _, true, pred, hard, n_observed in self._pairs(row_slices((self.n_rows, self.n_labels), 8)):
@@ -56,18 +84,26 @@ class SparseRows(Rows):
             correct = dense == guess if hard else 1 - np.abs(dense.astype(float) - guess)
             yield CorrectBlock(dense, correct, hard, n_observed)
 
+    def known_blocks(self) -> Iterator[KnownBlock]:
+        if self._missing is None:
+            yield KnownBlock(slice(0, self.n_rows), None)
+            return
+        for rows in row_slices((self.n_rows, self.n_labels), 1):
+            known = self._missing.part(rows).known()
+            yield KnownBlock(rows, None if known.all() else known)
+
     def _pairs(self, slices: Iterator[slice]) -> Iterator[PairBlock]:
         for rows in slices:
             true, pred = _row_view(self._true, rows), _row_view(self._pred, rows)
             _check_binary("y_true", true, rows.start)
             hard = _check_scores(self._name, pred, rows.start)
-            yield PairBlock(rows, true, pred, hard, None if self._n_observed is None else self._n_observed[rows])
+            yield PairBlock(rows, true, pred, hard, None if self._missing is None else self._missing.n_observed[rows])
 
 
 def drop_unknown(
     y_true: sp.csr_matrix, y_pred: sp.csr_matrix, observed: Labels | None
-) -> tuple[sp.csr_matrix, sp.csr_matrix, np.ndarray | None]:
-    """Both matrices with 0 for labels that are not known, and how many are known in each row (None: all are)."""
+) -> tuple[sp.csr_matrix, sp.csr_matrix, Missing | None]:
+    """Both matrices with 0 for labels that are not known, and which these are (None: all are known)."""
     is_nan = np.isnan(y_true.data) if y_true.dtype.kind == "f" else np.zeros(y_true.nnz, dtype=bool)
     if observed is None and not is_nan.any():
         return y_true, y_pred, None
@@ -78,7 +114,7 @@ def drop_unknown(
         _like(matrix, np.where(_entries_of(observed, matrix) & ~_entries_of(stored_nan, matrix), matrix.data, 0))
         for matrix in (y_true, y_pred)
     )
-    return true, pred, n_observed
+    return true, pred, Missing(n_observed, stored_nan, observed)
 
 
 def _entries_of(mask: Labels | None, matrix: sp.csr_matrix) -> np.ndarray:
@@ -97,7 +133,7 @@ def _row_sums(mask: Labels) -> np.ndarray:
     return np.asarray(mask.sum(axis=1)).ravel()
 
 
-def _difference(true: sp.csr_matrix, pred: sp.csr_matrix, dtype: Any) -> sp.csr_matrix:
+def difference(true: sp.csr_matrix, pred: sp.csr_matrix, dtype: Any) -> sp.csr_matrix:
     """True minus predicted; SciPy stores no zeros in a difference, so its entries are the errors."""
     return true.astype(dtype, copy=False) - pred.astype(dtype, copy=False)
 

@@ -13,8 +13,8 @@ import numpy as np
 from joblib.externals.loky.backend import reduction  # cloudpickle, wherever this joblib has it
 
 import choral
+from choral._outputs import plain_numbers
 from choral.datasets import Dataset
-from choral.evaluation import plain_numbers
 from choral.study.cells import FORMAT, Cell, PreparedData, Task, digest
 from choral.study.plan import Plan, StudyData, StudyLearner
 

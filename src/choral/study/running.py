@@ -12,7 +12,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 import choral
-from choral.evaluation import plain_numbers
+from choral._outputs import plain_numbers
 from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
 from choral.study.cells import FORMAT, Cell, Outcome, PreparedData, Task

@@ -13,7 +13,7 @@ import numpy as np
 from choral._optional import require
 from choral._outputs import replacing
 from choral._validation import ROUNDING
-from choral.curves import LossCurve
+from choral.curves import slope_and_area
 from choral.stats import rank_losses
 from choral.study.comparisons import Comparisons
 
@@ -122,24 +122,6 @@ def _slope_rows(results: Comparisons) -> Iterator[Row]:
 
 def _same_as(results: Comparisons, dataset: str, learner: str) -> str | None:
     return results.baseline if learner in results.same_as_baseline(dataset) else None
-
-
-def slope_and_area(curve: LossCurve) -> tuple[float | None, float | None]:
-    """Slope and area of a curve, None where it lacks an end.
-
-    Examples
-    --------
-    >>> slope_and_area(LossCurve("polynomial", [1, 2, np.inf], [0.1, 0.2, 0.5], n_labels=3))
-    (0.4, None)
-    """
-    found: list[float | None] = []
-    for name in ("slope", "area"):
-        try:
-            found.append(getattr(curve, name))
-        except ValueError:  # it says which end is missing
-            found.append(None)
-    slope, area = found
-    return slope, area
 
 
 def _crossing_rows(results: Comparisons) -> Iterator[Row]:

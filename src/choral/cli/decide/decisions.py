@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from choral._outputs import plain_numbers
 from choral.curves import LossCurve
 from choral.decisions import BayesCurve, LabelDistribution, expected_curve
-from choral.evaluation import plain_numbers
 
 
 class Mode(NamedTuple):

@@ -1,0 +1,117 @@
+r"""How two labels interact in the loss: whether being wrong on both costs more than on each alone, or less.
+
+The Shapley interaction index (Grabisch and Roubens, 1999) of the game of a row: what the second label changes in the
+cost of the first, averaged over the sets of other labels that may be wrong as well. With the Moebius masses m of costs,
+
+.. math:: I_{ij} = \sum_{T \ni i, j} \frac{m(T)}{|T| - 1}.
+
+For a counting measure and two of e wrong labels it is (deficit(e) - deficit(e - 1) - deficit(1)) / (e - 1): 0 for
+Hamming loss, negative where v is convex, since one mistake has spoilt the row already.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from choral._typing import FloatArray
+from choral.explanation.error_blocks import ErrorsOfRows, chunks
+from choral.explanation.levels import parts_by_level
+from choral.measures import ByCount, ByRelevance, Form, Measure, Table, Terms
+from choral.measures.subsets import moebius_transform, set_sizes, zeta_transform
+
+Pair = tuple[int, int]
+
+
+def sum_interactions(block: ErrorsOfRows, measure: Measure, form: Form, pairs: Sequence[Pair]) -> FloatArray:
+    """The interaction of each pair of labels, added up over rows with their weights.
+
+    nan where the measure depends on the true labels: its interactions are not computed.
+    """
+    total = np.zeros(len(pairs))
+    if isinstance(form, ByRelevance):
+        return np.full(len(pairs), np.nan)
+    for _, part in chunks(block):
+        weights = np.ones(part.n_rows) if part.weights is None else part.weights
+        total += weights @ _interactions(part, measure, form, pairs)
+    return total
+
+
+def _interactions(
+    block: ErrorsOfRows, measure: Measure, form: ByCount | Terms | Table, pairs: Sequence[Pair]
+) -> FloatArray:
+    """Of shape (n_rows, n_pairs)."""
+    if isinstance(form, ByCount):
+        if block.n_observed is None:
+            return _at_smaller(block, partial(_by_count, form), pairs)
+        found = np.zeros((block.n_rows, len(pairs)))
+        for number in np.unique(block.n_observed[block.n_observed > 0]).tolist():
+            some = np.flatnonzero(block.n_observed == number)
+            of_number: ByCount = measure.on_observed(number).form(number)  # type: ignore[assignment]  # shares refused others
+            wrong = None if block.wrong is None else block.wrong[some]
+            part = block._replace(rows=slice(0, some.size), errors=block.errors[some], wrong=wrong)
+            found[some] = _at_smaller(part, partial(_by_count, of_number), pairs)
+        return found
+    if isinstance(form, Terms):
+        return _by_terms(block, form, pairs)
+    errors = (block.errors.toarray() if sp.issparse(block.errors) else block.errors).astype(float)
+    return np.column_stack([_by_table(errors, form, pair) for pair in pairs])
+
+
+def _by_count(form: ByCount, max_wrong: int) -> FloatArray:
+    """The interaction of two of j wrong labels, for j = 0, 1, ..., max_wrong."""
+    deficits = form.deficits(max_wrong)
+    table = np.zeros(deficits.size)
+    if deficits.size > 2:
+        table[2:] = (deficits[2:] - deficits[1:-1] - deficits[1]) / np.arange(1, deficits.size - 1)
+    return table
+
+
+def _at_smaller(block: ErrorsOfRows, parts: Callable[[int], FloatArray], pairs: Sequence[Pair]) -> FloatArray:
+    """What both labels of a pair get at the levels that both are above: up to the smaller of their errors."""
+    first, second = np.array(pairs).T
+    a, b = _columns(block.errors, first), _columns(block.errors, second)
+    both = ((a > 0) & (b > 0)).astype(float)
+    if block.wrong is not None:
+        return both * parts(int(block.wrong.max()))[block.wrong][:, np.newaxis]
+    sums = parts_by_level(block.errors, None, parts)
+    return both * np.where(a <= b, _columns(sums, first), _columns(sums, second))
+
+
+def _columns(matrix: Any, labels: np.ndarray) -> Any:
+    return matrix[:, labels].toarray() if sp.issparse(matrix) else matrix[:, labels]
+
+
+def _by_terms(block: ErrorsOfRows, form: Terms, pairs: Sequence[Pair]) -> FloatArray:
+    """The largest error of j labels costs the same whatever j is: each pair of them interacts by -1 / (j - 1)."""
+    found = np.zeros((block.n_rows, len(pairs)))
+    for labels, mass in form.larger:
+        places = {label: place for place, label in enumerate(labels)}
+        inside = [number for number, pair in enumerate(pairs) if set(pair) <= set(labels)]
+        if inside:
+            errors = _columns(block.errors, np.array(labels)).astype(float)
+            part = ErrorsOfRows(slice(0, block.n_rows), None, None, errors, None, None, None)
+            of_term = [(places[pairs[number][0]], places[pairs[number][1]]) for number in inside]
+            found[:, inside] += mass * _at_smaller(part, _overlap, of_term)
+    return found
+
+
+def _overlap(n_labels: int) -> FloatArray:
+    table = np.zeros(n_labels + 1)
+    table[2:] = -1 / np.arange(1, n_labels)
+    return table
+
+
+def _by_table(errors: FloatArray, form: Table, pair: Pair) -> FloatArray:
+    """The interaction of a pair at each level, from the masses of the costs of all sets."""
+    masses = moebius_transform(1 - form.values[::-1])  # wrong on a set: right on all other labels
+    sizes, indices = set_sizes(form.n_labels), np.arange(form.values.size)
+    bits = sum(1 << label for label in pair)
+    table = zeta_transform(np.where(indices & bits == bits, masses / np.maximum(sizes - 1, 1), 0.0))
+    order = np.argsort(-errors, axis=1, kind="stable")
+    ordered = np.take_along_axis(errors, order, axis=1)
+    steps = ordered - np.pad(ordered, ((0, 0), (0, 1)))[:, 1:]
+    wrong = np.cumsum(1 << order, axis=1)
+    return (steps * table[wrong]).sum(axis=1)

@@ -1,0 +1,68 @@
+"""The usual figures beside the curve, by scikit-learn's functions: F1, Jaccard, precision and recall."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics import f1_score, jaccard_score, precision_recall_fscore_support
+
+from choral._array_api import to_host
+from choral._typing import FloatArray
+from choral.explanation.error_blocks import error_blocks
+from choral.explanation.label_sets import predicted_labels
+from choral.rows import Rows
+
+CONVENTIONS = (
+    "By scikit-learn, of labels with a score of at least 0.5. 0 / 0 counts as 0 (zero_division=0): a row without any true "
+    "or predicted label has an F1 of 0, where choral.f_loss takes it for right."
+)
+
+
+class UsualFigures(NamedTuple):
+    """Figures that readers ask for first, all the higher the better.
+
+    Attributes
+    ----------
+    f1_samples, f1_micro, f1_macro : float
+        F1 of rows, of all labels of all rows, and of labels, averaged.
+    jaccard_samples : float
+        Jaccard index of rows, averaged.
+    precision, recall, f1 : ndarray of shape (n_labels,)
+        Of each label.
+    support : ndarray of shape (n_labels,)
+        In how many rows (or what weight of them) each label is true.
+    """
+
+    f1_samples: float
+    f1_micro: float
+    f1_macro: float
+    jaccard_samples: float
+    precision: FloatArray
+    recall: FloatArray
+    f1: FloatArray
+    support: FloatArray
+
+
+def usual_figures(rows: Rows) -> UsualFigures:
+    """The usual figures of rows in memory.
+
+    Labels that are not known count on neither side: none of these figures looks at labels rightly not predicted.
+    """
+    true, pred = _label_matrices(rows)
+    options: dict[str, Any] = {"zero_division": 0, "sample_weight": to_host(rows.weights)}
+    samples, micro, macro = (
+        float(f1_score(true, pred, average=how, **options)) for how in ("samples", "micro", "macro")
+    )
+    jaccard = float(jaccard_score(true, pred, average="samples", **options))
+    by_label: Sequence[np.ndarray] = precision_recall_fscore_support(true, pred, average=None, **options)
+    return UsualFigures(samples, micro, macro, jaccard, *by_label)
+
+
+def _label_matrices(rows: Rows) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """True and predicted labels as sparse matrices, which scikit-learn would make of them anyway."""
+    true, pred = [], []
+    for block in error_blocks(rows):
+        true.append(sp.csr_matrix(block.true, dtype=np.int8))
+        pred.append(sp.csr_matrix(predicted_labels(block), dtype=np.int8))
+    return sp.vstack(true, format="csr"), sp.vstack(pred, format="csr")

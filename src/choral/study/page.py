@@ -1,0 +1,99 @@
+"""What the page of a study shows, in plain values."""
+
+from typing import Any
+
+import numpy as np
+
+from choral.curves import PairwiseCurve
+from choral.report.constants import end_names
+from choral.report.contents import bootstrap_notes, family_contents, pair_contents
+from choral.stats import RankComparison
+from choral.study.answers import answer
+from choral.study.comparisons import PLACES
+from choral.study.results import Results
+from choral.study.sections import Section
+
+PLACES_ACROSS = 11  # on the axis from Hamming to subset 0/1
+
+
+def study_contents(results: Results) -> dict[str, Any]:
+    """All that the page of a study shows: see `choral.report.page`."""
+    return {
+        "kind": "study",
+        "title": results.title,
+        "created": results.created[:10],
+        "predictions": results.predictions,
+        "answer": answer(results),
+        "learners": list(results.learners),
+        "baseline": results.baseline,
+        "families": list(results.families),
+        "datasets": [_dataset_contents(results, name) for name in results.datasets],
+        "across": _rank_contents_along(results),
+        "sections": [_section_contents(section) for section in results.sections],
+        "failures": [
+            {
+                "dataset": failure.dataset,
+                "learner": failure.learner,
+                "fold": f"fold {failure.fold}, repeat {failure.repeat}, seed {failure.seed}",
+                "reason": failure.reason,
+            }
+            for failure in results.failures()
+        ],
+        "notes": [*results.study["notes"], *bootstrap_notes(results.confidence, results.n_bootstrap)],
+        "plan": results.study["plan"],
+        "versions": results.study["versions"],
+    }
+
+
+def _dataset_contents(results: Results, name: str) -> dict[str, Any]:
+    Y, labels = results.labels(name)
+    return {
+        "name": name,
+        "n_rows": len(Y),
+        "n_labels": len(labels),
+        "labels": list(labels),
+        "same_as_baseline": list(results.same_as_baseline(name)),
+        "families": {family: _study_curves(results, name, family) for family in results.families},
+    }
+
+
+def _study_curves(results: Results, name: str, family: str) -> dict[str, Any]:
+    curves = results.curves(name, family)
+    pairs = [
+        pair_contents(PairwiseCurve(curves[first], curves[second]), difference, difference.pvalue)
+        for (first, second), difference in results.differences(name, family).items()
+    ]
+    return family_contents(curves, results.parameters(name, family), results.bands(name, family), pairs)
+
+
+def _rank_contents_along(results: Results) -> dict[str, list[dict[str, Any]]] | None:
+    """Mean ranks over data sets along each axis that all curves span; None where there is nothing to rank."""
+    places = np.linspace(0, 1, PLACES_ACROSS).round(6).tolist()
+    spanned = [family for family in results.families if results.places(family) == PLACES]
+    found = {
+        family: [_rank_contents(family, x, results.ranks_or_none(family, x)) for x in places] for family in spanned
+    }
+    return {family: ranks for family, ranks in found.items() if all(ranks)} or None  # type: ignore[misc]
+
+
+def _rank_contents(family: str, x: float, comparison: RankComparison | None) -> dict[str, Any] | None:
+    if comparison is None:
+        return None
+    ends = dict(zip((0.0, 1.0), end_names(family), strict=True))
+    return {
+        "x": x,
+        "title": ends.get(x, f"{x:.0%} of the way"),
+        "mean_ranks": dict(zip(comparison.names, comparison.mean_ranks.tolist(), strict=True)),
+        "critical_difference": _finite(comparison.critical_difference),
+        "friedman_p": _finite(comparison.friedman.pvalue),
+        "n_datasets": comparison.n_datasets,
+    }
+
+
+def _section_contents(section: Section) -> dict[str, Any]:
+    """What is shown of a section; its full tables are files of their own."""
+    return {key: value for key, value in section.to_dict().items() if key != "tables"}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
