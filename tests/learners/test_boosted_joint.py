@@ -104,6 +104,25 @@ def test_jobs_change_nothing(n_jobs):
     np.testing.assert_array_equal(fitted(n_jobs=n_jobs).predict_proba(X), fitted().predict_proba(X))
 
 
+def test_rounding_does_not_matter_to_trees(monkeypatch):
+    """Columns that come twice part rows alike: which one is taken must not hang on the last bits of exponentials."""
+    twice = np.repeat(X > 0, 2, axis=1)
+    twice[:, 1::2] ^= True
+    expected = BoostedJoint(100, cv=FOLDS, random_state=0).fit(twice, Y)
+    rng = np.random.default_rng(0)
+
+    def rounded(log_odds):
+        return logistic(log_odds) * (1 + 2.2e-16 * rng.integers(-1, 2, size=log_odds.shape))
+
+    monkeypatch.setattr(boosted_joint, "_logistic", rounded)
+    found = BoostedJoint(100, cv=FOLDS, random_state=0).fit(twice, Y)
+    assert found.n_rounds_ == expected.n_rounds_ > 0
+    for one, other in zip(found.models_, expected.models_, strict=True):
+        for (tree, steps), (same_tree, same_steps) in zip(one.trees, other.trees, strict=True):
+            np.testing.assert_array_equal(tree.feature, same_tree.feature)
+            np.testing.assert_allclose(steps, same_steps, rtol=1e-6)
+
+
 def test_sparse_features_are_as_good_as_dense_ones():
     sparse = np.where(np.abs(X) > 0.5, X, 0)
     dense, thin = (BoostedJoint(cv=FOLDS, random_state=0).fit(form(sparse), Y) for form in (np.asarray, sp.csr_array))

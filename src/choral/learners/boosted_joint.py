@@ -43,6 +43,9 @@ MAX_OUTPUTS = 8  # of more labels, a tree sees random projections
 MIN_ROWS_A_LEAF = 3
 PENALTY = 1.0  # lambda above: as if so much variance had been seen without a residual
 SMALLEST_SPREAD = 1e-9  # of a feature or label that is not constant
+# Two features may part the rows alike. Which one a tree takes must not hang on the rounding of exponentials, which
+# depends on the processor: what trees see is in steps of 1 / 2^20, far coarser than that, and then sums are exact.
+TARGET_STEPS = 2.0**20
 LEAST_VARIANCE = 1e-3  # residuals of a label are divided by their standard deviation, not by less than the root of this
 
 
@@ -248,6 +251,7 @@ def _grow_tree(
     target = residuals[rows] / np.sqrt(variances.mean(axis=0) + LEAST_VARIANCE)
     if Y.shape[1] > MAX_OUTPUTS:
         target = target @ rng.standard_normal((Y.shape[1], MAX_OUTPUTS))
+    target = np.rint(target * TARGET_STEPS) / TARGET_STEPS
     tree = ExtraTreeRegressor(
         max_features=min(X.shape[1], max(MIN_FEATURES, round(SHARE_OF_FEATURES * X.shape[1]))),
         max_leaf_nodes=growing.max_leaf_nodes,

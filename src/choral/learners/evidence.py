@@ -73,19 +73,44 @@ def top_labelsets(log_odds: np.ndarray, n_labelsets: int) -> np.ndarray:
            [1, 1, 1]], dtype=uint8)
     """
     n_rows, n_labels = log_odds.shape
+    log_odds = without_last_bits(log_odds)
     n_flips = min(UNCERTAIN_LABELS, n_labels)
     costs = np.abs(log_odds)
     uncertain = np.argsort(costs, axis=1, kind="stable")[:, :n_flips]
     flips = members_table(np.arange(1 << n_flips), n_flips)
-    totals = np.take_along_axis(costs, uncertain, axis=1) @ flips.T.astype(float)
+    totals = without_last_bits(np.take_along_axis(costs, uncertain, axis=1) @ flips.T.astype(float))
     n_best = min(n_labelsets, totals.shape[1])
-    best = np.sort(np.argpartition(totals, n_best - 1, axis=1)[:, :n_best], axis=1)
+    best = cheapest(totals, n_best)
     cheapest_first = np.argsort(np.take_along_axis(totals, best, axis=1), axis=1, kind="stable")
     best = np.take_along_axis(best, cheapest_first, axis=1)
     found = np.repeat((log_odds > 0).astype(np.uint8)[:, np.newaxis], n_best, axis=1)
     rows, places = np.arange(n_rows)[:, np.newaxis, np.newaxis], np.arange(n_best)[:, np.newaxis]
     found[rows, places, uncertain[:, np.newaxis]] ^= flips[best]
     return found
+
+
+def cheapest(costs: np.ndarray, n_cheapest: int) -> np.ndarray:
+    """Places of the least costs of each row, in order of places; of equal costs the first.
+
+    Costs are often equal, as those of label sets are where a model knows nothing of some labels. Which of them
+    `np.argpartition` takes depends on the processor, and so would what is learned.
+
+    Examples
+    --------
+    >>> cheapest(np.array([[3.0, 1.0, 0.5, 0.2, 1.0], [2.0, 2.0, 2.0, 2.0, 1.0]]), 3)
+    array([[1, 2, 3],
+           [0, 1, 4]])
+    """
+    n_cheapest = min(n_cheapest, costs.shape[1])
+    bound = np.partition(costs, n_cheapest - 1, axis=1)[:, n_cheapest - 1 : n_cheapest]
+    below, equal = costs < bound, costs == bound
+    taken = below | (equal & (equal.cumsum(axis=1) <= n_cheapest - below.sum(axis=1, keepdims=True)))
+    return np.nonzero(taken)[1].reshape(len(costs), n_cheapest)
+
+
+def without_last_bits(logs: np.ndarray) -> np.ndarray:
+    """Logarithms in steps of 1e-9: those that differ by rounding, which depends on the processor, become equal."""
+    return logs.round(9)
 
 
 def find_labelsets(labelsets: np.ndarray, among: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ factor, take their place if decisions for left-out rows are better by them, each
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +30,7 @@ from choral.decisions import LabelDistribution
 from choral.decisions.label_weights import distinct_rows
 from choral.decisions.support import row_blocks
 from choral.decisions.words import count_differences, pack_words
-from choral.learners.evidence import UNCERTAIN_LABELS, Candidates, Evidence
+from choral.learners.evidence import UNCERTAIN_LABELS, Candidates, Evidence, cheapest, without_last_bits
 from choral.measures import BinomialMeasure
 
 MAX_CANDIDATES_PER_ROW = 64  # the best ones; exponents learned from so many are not right for many more
@@ -153,9 +154,9 @@ class Truth:
     def __len__(self) -> int:
         return len(self.words)
 
-    def look_up(self, of_labels: Callable[[int], np.ndarray], wrong: np.ndarray) -> np.ndarray:
+    def look_up(self, of_labels: Callable[[int], np.ndarray], wrong: np.ndarray, dtype: Any = np.float32) -> np.ndarray:
         """Values for 0, 1, ... wrong labels among some number of known ones, at numbers of wrong ones of each row."""
-        table = np.zeros((len(self.n_known), self.n_labels + 1), dtype=np.float32)
+        table = np.zeros((len(self.n_known), self.n_labels + 1), dtype=dtype)
         for row, n_known in zip(table, self.n_known.tolist(), strict=True):
             row[: n_known + 1] = of_labels(n_known)
         if len(table) == 1:
@@ -193,7 +194,8 @@ class _Judged:
 
     def best_exponents(self, pull: float | np.ndarray = PULL) -> tuple[np.ndarray, float]:
         """Exponents with the best mean score, and that score; ``pull`` is the weight of each squared distance."""
-        to_truth, among = (self.truth.look_up(mean_worth, wrong) for wrong in (self.to_truth, self.among))
+        # In double precision: noise of single precision ends the search early, at exponents that depend on the noise.
+        to_truth, among = (self.truth.look_up(mean_worth, wrong, float) for wrong in (self.to_truth, self.among))
 
         def negative_score(exponents: np.ndarray) -> tuple[float, np.ndarray]:
             shares = self.shares(exponents)
@@ -242,7 +244,7 @@ def first_of_the_best(losses: np.ndarray) -> int:
 
 def _expected(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """For each candidate, the mean of its values with all candidates, of shape (n_rows, n_candidates)."""
-    return np.matmul(values, shares[..., np.newaxis].astype(np.float32))[..., 0]
+    return np.matmul(values, shares[..., np.newaxis].astype(values.dtype, copy=False))[..., 0]
 
 
 def mean_worth(n_labels: int) -> np.ndarray:
@@ -261,8 +263,7 @@ def mean_worth(n_labels: int) -> np.ndarray:
 
 def _best(scores: np.ndarray, n_best: int) -> tuple[np.ndarray, np.ndarray]:
     """Places and values of the largest scores in each row."""
-    n_best = min(n_best, scores.shape[1])
-    picked = np.argpartition(-scores, n_best - 1, axis=1)[:, :n_best]
+    picked = cheapest(-without_last_bits(scores), n_best)
     return picked, np.take_along_axis(scores, picked, axis=1)
 
 
