@@ -26,12 +26,12 @@ import scipy.sparse as sp
 
 from choral._array_api import first_foreign, to_library_of
 from choral._typing import FloatArray, LabelMatrix, RowWeights
-from choral.explanation.error_blocks import ErrorsOfRows, chunks, error_blocks
-from choral.explanation.levels import even_parts
+from choral.explanation.error_blocks import ErrorsOfRows, by_level, chunks, error_blocks, even_parts, levels
 from choral.explanation.shares_by_form import shares_of_block
 from choral.losses import Reduction
 from choral.measures import ByCount, Measure, check_measure
 from choral.rows import Rows, add_up, open_rows
+from choral.rows.label_errors import label_sums
 
 
 @np.errstate(under="ignore")
@@ -133,23 +133,43 @@ class ShareCollector:
 
     def add(self, block: ErrorsOfRows) -> None:
         """Add the rows of a block."""
-        weights = np.ones(block.n_rows) if block.weights is None else block.weights
-        known = weights if block.n_observed is None else np.where(block.n_observed > 0, weights, 0.0)
-        self._weight += float(known.sum())
-        plain = block.n_observed is None and block.wrong is not None
-        if plain and not sp.issparse(block.errors) and any(isinstance(form, ByCount) for form in self._forms):
-            self._add_by_count(_sums_by_count(block, block.weights))
+        weights = block.row_weights()
+        self._weight += float(weights.sum())
+        alike: list[int] = []  # places of measures that are added up together
+        if block.n_observed is None and not sp.issparse(block.errors):
+            alike = [place for place, form in enumerate(self._forms) if isinstance(form, ByCount)]
+            if alike and block.wrong is not None:
+                self._add_by_count(_sums_by_count(block))
+            elif alike:
+                self._add_by_level(block, alike)
         for place, (measure, form) in enumerate(zip(self._measures, self._forms, strict=True)):
-            if plain and not sp.issparse(block.errors) and isinstance(form, ByCount):
-                continue
-            for some, errors in chunks(block):
-                shares = shares_of_block(errors, measure, form)
-                self._sums[place] += known[some] @ shares
+            if place not in alike:
+                for some, part in chunks(block):
+                    self._sums[place] += weights[some] @ shares_of_block(part, measure, form)
 
     def _add_by_count(self, sums: FloatArray) -> None:
         if len(sums) > len(self._by_count):
             self._by_count, sums = sums, self._by_count
         self._by_count[: len(sums)] += sums
+
+    def _add_by_level(self, block: ErrorsOfRows, places: list[int]) -> None:
+        """Add scores, sorted once for all measures; equal measures, and those that are Hamming's, need no work."""
+        tables = {place: even_parts(self._forms[place], self._n_labels) for place in places}  # type: ignore[arg-type]
+        by_table: dict[bytes, list[int]] = {}
+        for place, table in tables.items():
+            by_table.setdefault(table.tobytes(), []).append(place)
+        for _, part in chunks(block):
+            weights = part.weights
+            order, steps = levels(part.errors)
+            for alike in by_table.values():
+                table = tables[alike[0]]
+                if (table[1:] == table[1]).all():
+                    sums = table[1] * label_sums(part.errors, weights)
+                else:
+                    shares = np.cumsum(steps * by_level(table, steps), axis=1)
+                    shares = shares if weights is None else shares * weights[:, np.newaxis]
+                    sums = np.bincount(order.ravel(), weights=shares.ravel(), minlength=self._n_labels)
+                self._sums[alike] += sums
 
     def finish(self) -> ShareSums:
         """The sums of all rows."""
@@ -159,14 +179,17 @@ class ShareCollector:
         return ShareSums(self._sums, self._weight)
 
 
-def _sums_by_count(block: ErrorsOfRows, weights: np.ndarray | None) -> FloatArray:
+def _sums_by_count(block: ErrorsOfRows) -> FloatArray:
     """For each number e of wrong labels, in how many rows, or what weight of them, each label is one of e wrong."""
-    wrong: Any = block.wrong
+    wrong, weights = np.asarray(block.wrong), block.weights
     # Whole numbers up to 2^24 are exact in single precision, and a block has fewer rows.
     kind = np.float32 if weights is None and block.n_rows < 1 << 24 else np.float64
-    in_group = np.zeros((int(wrong.max()) + 1, block.n_rows), dtype=kind)
-    in_group[wrong, np.arange(block.n_rows)] = 1 if weights is None else weights
-    return (in_group @ block.errors.astype(kind)).astype(float)
+    sums = np.zeros((int(wrong.max()) + 1, block.errors.shape[1]))
+    for some, part in chunks(block):  # small ones: fresh memory would take as long as the rest
+        in_group = np.zeros((len(sums), part.n_rows), dtype=kind)
+        in_group[wrong[some], np.arange(part.n_rows)] = 1 if weights is None else weights[some]
+        sums += in_group @ part.errors.astype(kind)
+    return sums
 
 
 # One matrix of all rows
