@@ -178,12 +178,12 @@ def _co_errors(block: ErrorsOfRows, known: np.ndarray | None) -> CoErrors:
         both = both.astype(float)
     squares = values if block.wrong is not None else values**2 if not sp.issparse(values) else values.power(2)
     if known is None:
-        sums = (label_sums(some, weights).astype(float) for some in (values, squares))
-        return CoErrors(both, *sums, float(weights.sum()), is_sampled)
+        of_labels = [label_sums(some, weights).astype(float) for some in (values, squares)]
+        return CoErrors(both, of_labels[0], of_labels[1], float(weights.sum()), is_sampled)
     flags = known.astype(kind)
     scaled = _times(flags, weights, kind)
     wide = [np.asarray(some.T @ scaled).astype(float) for some in (values, squares)]
-    return CoErrors(both, *wide, (flags.T @ scaled).astype(float), is_sampled)
+    return CoErrors(both, wide[0], wide[1], (flags.T @ scaled).astype(float), is_sampled)
 
 
 def _times(values: Any, weights: FloatArray, kind: Any) -> Any:

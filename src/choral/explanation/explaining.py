@@ -38,8 +38,8 @@ def explain(
 def explain(y_true: LabelMatrix, y_pred: LabelMatrix, measure: Measure = ..., **options: Any) -> Explanation: ...
 
 
-@np.errstate(under="ignore")
-def explain(  # type: ignore[misc]  # the options of the overloads are those below
+@np.errstate(under="ignore")  # type: ignore[misc]  # the options of the overloads are those below
+def explain(
     y_true: LabelMatrix,
     y_pred: LabelMatrix | Mapping[str, LabelMatrix],
     measure: Measure = SubsetMeasure(),  # noqa: B008  # a value that nothing can change

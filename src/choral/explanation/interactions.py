@@ -72,9 +72,10 @@ def _at_smaller(block: ErrorsOfRows, parts: Callable[[int], FloatArray], pairs: 
     first, second = np.array(pairs).T
     a, b = columns(block.errors, first), columns(block.errors, second)
     if block.wrong is not None:
-        return (a & b) * parts(int(block.wrong.max()))[block.wrong][:, np.newaxis]
+        return np.multiply(a & b, parts(int(block.wrong.max()))[block.wrong][:, np.newaxis], dtype=float)
     sums = parts_by_level(block.errors, None, parts)
-    return ((a > 0) & (b > 0)) * np.where(a <= b, columns(sums, first), columns(sums, second))
+    at_smaller = np.where(a <= b, columns(sums, first), columns(sums, second))
+    return np.where((a > 0) & (b > 0), at_smaller, 0.0)
 
 
 def _by_terms(block: ErrorsOfRows, form: Terms, pairs: Sequence[Pair]) -> FloatArray:

@@ -95,9 +95,9 @@ class RowNumbers:
     def from_block(cls, block: ErrorsOfRows) -> "RowNumbers":
         errors = np.asarray(block.errors.sum(axis=1)).ravel() if block.wrong is None else block.wrong
         rows = np.arange(block.rows.start, block.rows.stop)
-        found = rows, hash_rows(block.true), hash_rows(predicted_labels(block)), errors
+        found = [rows, hash_rows(block.true), hash_rows(predicted_labels(block)), errors]
         if block.n_observed is not None:
-            found = tuple(part[block.n_observed > 0] for part in found)
+            found = [part[block.n_observed > 0] for part in found]
         return cls(*found)
 
     @classmethod

@@ -62,10 +62,10 @@ def usual_figures(rows: Rows) -> UsualFigures:
         true, pred = (sp.hstack([matrix, sp.csr_matrix(matrix.shape, dtype=np.int8)], "csr") for matrix in (true, pred))
         options["labels"] = [0]
     averages = ("samples", "micro", "macro")
-    f1 = (float(f1_score(true, pred, average=average, **options)) for average in averages)
-    jaccard = (float(jaccard_score(true, pred, average=average, **options)) for average in averages)
-    by_label = precision_recall_fscore_support(true, pred, average=None, **options)
-    return UsualFigures(*f1, *jaccard, *by_label)
+    figures: list[Any] = [float(f1_score(true, pred, average=average, **options)) for average in averages]
+    figures += [float(jaccard_score(true, pred, average=average, **options)) for average in averages]
+    figures += precision_recall_fscore_support(true, pred, average=None, **options)
+    return UsualFigures(*figures)
 
 
 def _label_matrices(rows: Rows) -> tuple[sp.csr_matrix, sp.csr_matrix, np.ndarray | None]:
