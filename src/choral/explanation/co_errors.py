@@ -176,10 +176,11 @@ def _co_errors(block: ErrorsOfRows, known: np.ndarray | None) -> CoErrors:
         both = both.toarray() if both.shape[0] <= MAX_DENSE_LABELS else sp.csr_array(both)
     else:
         both = both.astype(float)
-    squares = values if block.wrong is not None else values**2 if not sp.issparse(values) else values.power(2)
     if known is None:
-        of_labels = [label_sums(some, weights).astype(float) for some in (values, squares)]
-        return CoErrors(both, of_labels[0], of_labels[1], float(weights.sum()), is_sampled)
+        of_squares = both.diagonal().copy()
+        of_errors = of_squares if block.wrong is not None else label_sums(values, weights)
+        return CoErrors(both, of_errors, of_squares, float(weights.sum()), is_sampled)
+    squares = values if block.wrong is not None else values.power(2) if sp.issparse(values) else values**2
     flags = known.astype(kind)
     scaled = _times(flags, weights, kind)
     wide = [np.asarray(some.T @ scaled).astype(float) for some in (values, squares)]

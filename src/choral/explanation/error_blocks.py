@@ -54,7 +54,7 @@ def _count_wrong(errors: Errors) -> np.ndarray:
 
 
 def chunks(block: ErrorsOfRows) -> Iterator[tuple[slice, ErrorsOfRows]]:
-    """A dense block in parts that sorting likes; a sparse one whole."""
+    """A dense block in parts that fit the cache when they are sorted; a sparse one whole."""
     step = block.n_rows if sp.issparse(block.errors) else max(1, CHUNK // block.errors.shape[1])
     for start in range(0, block.n_rows, step):
         some = slice(start, min(start + step, block.n_rows))
@@ -74,7 +74,7 @@ def known_labels(rows: Rows, some: slice) -> np.ndarray | None:
 
 def columns(matrix: Any, labels: np.ndarray) -> np.ndarray:
     """Some columns of a matrix, dense."""
-    return matrix[:, labels].toarray() if sp.issparse(matrix) else matrix[:, labels]
+    return matrix[:, labels].toarray() if sp.issparse(matrix) else np.take(matrix, labels, axis=1)
 
 
 # Levels: labels with errors above a level share what the level costs

@@ -18,6 +18,7 @@ from choral.explanation.error_blocks import columns, error_blocks, known_labels
 from choral.explanation.interactions import Pair, sum_interactions
 from choral.measures import Measure
 from choral.rows import Rows, add_up
+from choral.rows.label_errors import label_sums
 
 
 class ErrorPair(NamedTuple):
@@ -233,9 +234,9 @@ def _sum_moments(models: Sequence[Rows], measure: Measure, pairs: Sequence[Pair]
     for block in error_blocks(rows):
         weights = block.row_weights()
         flags = None if block.n_observed is None else known_labels(rows, block.rows)
-        known = np.ones((block.n_rows, 1)) if flags is None else flags[:, first] & flags[:, second]
+        known = None if flags is None else flags[:, first] & flags[:, second]
         weight += float(weights.sum())
-        squares += weights**2 @ known
+        squares += weights @ weights if known is None else weights**2 @ known
         is_hard = is_hard and block.wrong is not None
         interactions += sum_interactions(block, measure, form, pairs)
         a, b = columns(block.errors, first), columns(block.errors, second)
@@ -243,16 +244,18 @@ def _sum_moments(models: Sequence[Rows], measure: Measure, pairs: Sequence[Pair]
     return PairMoments(moments, squares, interactions, weight, is_hard)
 
 
-def _moments(a: np.ndarray, b: np.ndarray, weights: FloatArray, known: np.ndarray) -> FloatArray:
+def _moments(a: np.ndarray, b: np.ndarray, weights: FloatArray, known: np.ndarray | None) -> FloatArray:
     """Sums of products of powers of two errors; the powers of 0 and 1 are themselves."""
     found = np.empty((3, 3, a.shape[1]))
-    found[0, 0] = weights @ known
+    found[0, 0] = weights.sum() if known is None else weights @ known
     if a.dtype == bool:
-        known = known.astype(bool)
-        found[1:, 0], found[0, 1:], found[1:, 1:] = weights @ (a & known), weights @ (b & known), weights @ (a & b)
+        flags = (a, b, a & b) if known is None else (a & known, b & known, a & b)
+        is_plain = (weights == 1).all()
+        found[1:, 0], found[0, 1:], found[1:, 1:] = (label_sums(some, None if is_plain else weights) for some in flags)
         return found
-    powers_a, powers_b = ((known, known * some, known * some**2) for some in (a, b))
+    powers_a, powers_b = ((1.0 if known is None else known, *(some**p for p in (1, 2))) for some in (a, b))
     for p, q in np.ndindex(3, 3):
         if p or q:
-            found[p, q] = weights @ (powers_a[p] * powers_b[q])
+            product = powers_a[p] * powers_b[q]
+            found[p, q] = weights @ (product if known is None else product * known)
     return found

@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike
 
 from choral._array_api import to_host
 from choral._typing import FloatArray, LabelMatrix, RowWeights
-from choral._validation import ROUNDING, check_count
+from choral._validation import check_count
 from choral.explanation.co_errors import CoErrors, PairCollector
 from choral.explanation.error_blocks import ErrorsOfRows, error_blocks
 from choral.explanation.error_pairs import find_pairs
-from choral.explanation.label_sets import CostlyRow, Names, RowNumbers, read_labels
-from choral.explanation.result import Disagreement, Disagreements, Explanation, Explanations, SharesAlong
+from choral.explanation.label_sets import Names
+from choral.explanation.result import Explanation, Explanations, SharesAlong
 from choral.explanation.shares import ShareCollector, ShareSums
-from choral.losses import choquet_rows
 from choral.measures import HammingMeasure, Measure, SubsetMeasure, check_measure
 from choral.measures.families import Family, get_family
 from choral.profiles import DecidedLabels, name_in_messages
@@ -91,8 +90,9 @@ def explain(
     Returns
     -------
     explanation : Explanation, or Explanations for several models
-        Of dask arrays, of which only sums are kept, without rows, label sets and the usual figures. It keeps
-        a reference to the labels and predictions, for the usual figures.
+        Shares and pairs are computed at once. Rows, label sets and the usual figures are computed when they are first
+        asked for, from the labels and predictions, to which it keeps a reference. Of dask arrays, of which only sums
+        are kept, there are none of these.
 
     Notes
     -----
@@ -134,10 +134,7 @@ def explain(
         if not rows.is_lazy:
             row_ids = _check_ids(ids, row_names(y_true), rows.n_rows)
         explained[str(name)] = _explain_rows(str(name), rows, names, row_ids, options)
-    if not is_many:
-        return explained["y_pred"][0]
-    between = None if row_ids is None or len(explained) < 2 else _compare(explained, row_ids, n_most)
-    return Explanations({name: found for name, (found, _) in explained.items()}, between)
+    return Explanations(explained) if is_many else explained["y_pred"]
 
 
 def _refuse_decided(predictions: Any, name: str) -> None:
@@ -177,28 +174,15 @@ class _Options(NamedTuple):
     confidence: float
 
 
-def _explain_rows(
-    name: str, rows: Rows, labels: Names, ids: Sequence[Any] | None, options: _Options
-) -> tuple[Explanation, np.ndarray | None]:
-    """The explanation of a model, and the losses of its rows (nan where nothing is known; None for dask arrays)."""
+def _explain_rows(name: str, rows: Rows, labels: Names, ids: Sequence[Any] | None, options: _Options) -> Explanation:
     measure, family = options.measure, options.family
     grid = _points(family, options.parameters, rows.n_labels)
     measures = (measure, HammingMeasure(), *(family.measure(parameter) for parameter in grid.tolist()))
-    walked = add_up([rows], partial(_walk, measures=measures, keep_rows=not rows.is_lazy))
+    walked = add_up([rows], partial(_walk, measures=measures))
     shares, hamming, *along = walked.shares.means()
     largest = np.argsort(-shares, kind="stable")[:MAX_MATRIX_LABELS].tolist()
     pairs = find_pairs(rows, measure, walked.co_errors, largest, n_pairs=options.n_pairs, confidence=options.confidence)
-    losses, costly, sets = None, None, None
-    if ids is not None:
-        losses = np.concatenate([to_host(some) for some in choquet_rows(rows, measure)])
-        numbers = RowNumbers.stack(walked.numbers)
-        places = numbers.most_costly(losses, options.n_most)
-        costly = tuple(
-            CostlyRow(ids[place], place, float(losses[place]), *of_row)
-            for place, of_row in zip(places.tolist(), read_labels(rows, places, labels), strict=True)
-        )
-        sets = numbers.report(rows, labels, options.n_most)
-    found = Explanation(
+    return Explanation(
         name=name,
         measure=measure,
         labels=labels,
@@ -208,12 +192,11 @@ def _explain_rows(
         error_rates=walked.error_rates(),
         along=SharesAlong(family.name, grid, np.array(along), hamming),
         pairs=pairs,
-        costly_rows=costly,
-        label_sets=sets,
         confidence=options.confidence,
+        n_most=options.n_most,
         _rows=rows,
+        _ids=ids,
     )
-    return found, losses
 
 
 def _points(family: Family, parameters: ArrayLike | None, n_labels: int) -> np.ndarray:
@@ -227,7 +210,7 @@ def _points(family: Family, parameters: ArrayLike | None, n_labels: int) -> np.n
 
 @dataclass(frozen=True, eq=False)
 class _Walked:
-    """What one walk over the rows finds; of two batches it adds up, but for the numbers of rows."""
+    """What one walk over the rows finds; those of two batches add up."""
 
     shares: ShareSums
     co_errors: CoErrors
@@ -235,7 +218,6 @@ class _Walked:
     known: FloatArray  # (n_labels,) weights of the rows in which a label is known
     n_rows: int
     n_unobserved: int
-    numbers: tuple[RowNumbers, ...]
 
     def __add__(self, other: "_Walked") -> "_Walked":
         return _Walked(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))
@@ -245,9 +227,9 @@ class _Walked:
             return self.errors / self.known
 
 
-def _walk(models: Sequence[Rows], measures: Sequence[Measure], *, keep_rows: bool) -> _Walked:
+def _walk(models: Sequence[Rows], measures: Sequence[Measure]) -> _Walked:
     rows = models[0]
-    shares, pairs, numbers = ShareCollector(rows, measures), PairCollector(rows), []
+    shares, pairs = ShareCollector(rows, measures), PairCollector(rows)
     errors, known = np.zeros(rows.n_labels), np.zeros(rows.n_labels)
     n_unobserved = 0
     for block in error_blocks(rows):
@@ -256,10 +238,8 @@ def _walk(models: Sequence[Rows], measures: Sequence[Measure], *, keep_rows: boo
         errors += label_sums(block.errors, block.weights)
         known += _known_weights(rows, block)
         n_unobserved += 0 if block.n_observed is None else int((block.n_observed == 0).sum())
-        if keep_rows:
-            numbers.append(RowNumbers.from_block(block))
     n_rows = rows.n_rows - n_unobserved
-    return _Walked(shares.finish(), pairs.finish(), errors, known, n_rows, n_unobserved, tuple(numbers))
+    return _Walked(shares.finish(), pairs.finish(), errors, known, n_rows, n_unobserved)
 
 
 def _known_weights(rows: Rows, block: ErrorsOfRows) -> FloatArray | float:
@@ -273,26 +253,3 @@ def _known_weights(rows: Rows, block: ErrorsOfRows) -> FloatArray | float:
         of_block = weights[some.rows]
         sums += of_block.sum() if some.known is None else label_sums(to_host(some.known), of_block)
     return sums
-
-
-def _compare(
-    explained: Mapping[str, tuple[Explanation, np.ndarray | None]], ids: Sequence[Any], n_most: int
-) -> Disagreements | None:
-    """The rows that the best and the second model judge most differently."""
-    best, second = sorted(explained, key=lambda name: explained[name][0].loss)[:2]
-    (one, losses), (other, other_losses) = explained[best], explained[second]
-    if losses is None or other_losses is None:
-        return None
-    known = np.flatnonzero(~np.isnan(losses) & ~np.isnan(other_losses))
-    differences = (other_losses - losses)[known]
-    differences[np.abs(differences) <= ROUNDING] = 0
-    order = np.argsort(-differences, kind="stable")
-    n_better, n_worse = int((differences > 0).sum()), int((differences < 0).sum())
-    worse = np.argsort(differences, kind="stable")[: min(n_most, n_worse)]
-    places = known[np.concatenate([order[: min(n_most, n_better)], worse])]
-    sets = [read_labels(model._rows, places, model.labels) for model in (one, other)]
-    rows = tuple(
-        Disagreement(ids[place], place, (float(losses[place]), float(other_losses[place])), true, (first, then))
-        for place, (true, first), (_, then) in zip(places.tolist(), *sets, strict=True)
-    )
-    return Disagreements((best, second), n_better, n_worse, known.size - n_better - n_worse, rows)

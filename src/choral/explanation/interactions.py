@@ -32,6 +32,11 @@ def sum_interactions(block: ErrorsOfRows, measure: Measure, form: Form, pairs: S
     total = np.zeros(len(pairs))
     if isinstance(form, ByRelevance) and form.n_labels > MAX_RELEVANT_LABELS:
         return np.full(len(pairs), np.nan)
+    if isinstance(form, ByCount) and block.wrong is not None and block.n_observed is None:
+        first, second = np.array(pairs).T
+        parts = _by_count(form, int(block.wrong.max()))[block.wrong]
+        together = columns(block.errors, first) & columns(block.errors, second)
+        return (block.row_weights() * parts) @ together
     for _, part in chunks(block):
         total += part.row_weights() @ _interactions(part, measure, form, pairs)
     return total

@@ -1,6 +1,5 @@
 """Which rows cost most, which whole label sets are mistaken for which, and which are never predicted."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -92,53 +91,59 @@ class RowNumbers:
     errors: np.ndarray
 
     @classmethod
-    def from_block(cls, block: ErrorsOfRows) -> "RowNumbers":
-        errors = np.asarray(block.errors.sum(axis=1)).ravel() if block.wrong is None else block.wrong
-        rows = np.arange(block.rows.start, block.rows.stop)
-        found = [rows, hash_rows(block.true), hash_rows(predicted_labels(block)), errors]
-        if block.n_observed is not None:
-            found = [part[block.n_observed > 0] for part in found]
-        return cls(*found)
-
-    @classmethod
-    def stack(cls, parts: Sequence["RowNumbers"]) -> "RowNumbers":
-        """Those of all rows, from those of consecutive blocks."""
-        fields = ("rows", "true", "predicted", "errors")
-        return cls(*(np.concatenate([getattr(part, field) for part in parts]) for field in fields))
+    def from_rows(cls, rows: Rows) -> "RowNumbers":
+        """Those of rows in memory."""
+        parts = [_numbers_of_block(block) for block in error_blocks(rows)]
+        return cls(*(np.concatenate(some) for some in zip(*parts, strict=True)))
 
     def report(self, rows: Rows, labels: Names, n_most: int) -> LabelSetReport:
         """The most frequent mistakes of whole label sets, and the most frequent ones that are never predicted."""
         wrong = self.true != self.predicted
-        of_pairs = _Groups.of(mix_bits(self.true[wrong]) + self.predicted[wrong])
-        true, predicted = _Groups.of(self.true), _Groups.of(self.predicted)
+        of_pairs = _Groups.of(mix_bits(self.true[wrong]) + self.predicted[wrong]).most(n_most)
+        true, predicted = _Groups.of(self.true), np.sort(self.predicted)
         never = true.without(predicted)
-        places = [self.rows[wrong][of_pairs.most(n_most).first], self.rows[never.most(n_most).first]]
-        sets = [read_labels(rows, some, labels) for some in places]
-        counts = [groups.most(n_most).counts.tolist() for groups in (of_pairs, never)]
+        frequent = never.most(n_most)
+        mistaken = read_labels(rows, self.rows[wrong][of_pairs.first], labels)
+        missed = read_labels(rows, self.rows[frequent.first], labels)
+        mistake_counts, missed_counts = of_pairs.counts.tolist(), frequent.counts.tolist()
         return LabelSetReport(
-            tuple(LabelSetMistake(*of_row, count) for of_row, count in zip(sets[0], counts[0], strict=True)),
-            tuple(NeverPredicted(of_row[0], count) for of_row, count in zip(sets[1], counts[1], strict=True)),
+            tuple(LabelSetMistake(*sets, count) for sets, count in zip(mistaken, mistake_counts, strict=True)),
+            tuple(NeverPredicted(true, count) for (true, _), count in zip(missed, missed_counts, strict=True)),
             true.first.size,
-            predicted.first.size,
+            1 + int(np.count_nonzero(predicted[1:] != predicted[:-1])),
             never.first.size,
         )
 
     def most_costly(self, losses: np.ndarray, n_most: int) -> np.ndarray:
         """The rows with the largest losses above 0; of equal ones, those with more errors, then the earlier."""
-        losses = losses[self.rows]
-        places = np.flatnonzero(losses > 0)
-        if 0 < n_most < places.size:  # leave out what cannot be among them: sorting all rows takes longer
-            least = _largest(losses[places], n_most)[-1]
-            above, equal = places[losses[places] > least], places[losses[places] == least]
-            errors = self.errors[equal]
-            places = np.concatenate([above, equal[errors >= _largest(errors, n_most - above.size)[-1]]])
-        order = np.lexsort((-self.errors[places], -losses[places]))
-        return self.rows[places[order][:n_most]]
+        places = np.flatnonzero(losses[self.rows] > 0)
+        rows = self.rows[places]
+        return rows[_largest(n_most, losses[rows], self.errors[places])]
 
 
-def _largest(numbers: np.ndarray, n_most: int) -> np.ndarray:
-    """So many of the largest numbers, from the largest down."""
-    return -np.sort(np.partition(-numbers, n_most - 1)[:n_most])  # losses and counts: minus them is exact
+def _numbers_of_block(block: ErrorsOfRows) -> list[np.ndarray]:
+    errors = np.asarray(block.errors.sum(axis=1)).ravel() if block.wrong is None else block.wrong
+    rows = np.arange(block.rows.start, block.rows.stop)
+    found = [rows, hash_rows(block.true), hash_rows(predicted_labels(block)), errors]
+    return found if block.n_observed is None else [part[block.n_observed > 0] for part in found]
+
+
+def _largest(n_most: int, *keys: np.ndarray) -> np.ndarray:
+    """Places of the largest by the first key, of equal ones by the next, then the earlier ones.
+
+    What cannot be among them is left out first: sorting all takes longer.
+    """
+    places, found, n_left = np.arange(keys[0].size), [], n_most
+    for key in keys:
+        if not 0 < n_left < places.size:
+            break
+        values = key[places]
+        least = np.partition(values, values.size - n_left)[values.size - n_left]
+        found.append(places[values > least])
+        n_left -= found[-1].size
+        places = places[values == least]
+    places = np.concatenate([*found, places[:n_left]])
+    return places[np.lexsort((places, *(-key[places] for key in reversed(keys))))]
 
 
 class _Groups(NamedTuple):
@@ -159,19 +164,14 @@ class _Groups(NamedTuple):
         first = np.minimum.reduceat(order, starts) if starts.size else starts
         return cls(ordered[starts], first, np.diff(starts, append=numbers.size))
 
-    def without(self, other: "_Groups") -> "_Groups":
-        """Those groups whose numbers the other one does not have."""
-        places = np.minimum(np.searchsorted(other.numbers, self.numbers), other.numbers.size - 1)
-        return self._only(other.numbers[places] != self.numbers)
+    def without(self, others: np.ndarray) -> "_Groups":
+        """Those groups whose numbers are not among these, which are sorted."""
+        places = np.minimum(np.searchsorted(others, self.numbers), others.size - 1)
+        return self._only(others[places] != self.numbers)
 
     def most(self, n_most: int) -> "_Groups":
         """The most frequent ones; of equally frequent ones, the earlier."""
-        if 0 < n_most < self.counts.size:
-            return self._only(self.counts >= _largest(self.counts, n_most)[-1])._in_order(n_most)
-        return self._in_order(n_most)
-
-    def _in_order(self, n_most: int) -> "_Groups":
-        return self._only(np.lexsort((self.first, -self.counts))[:n_most])
+        return self._only(_largest(n_most, self.counts, -self.first))
 
     def _only(self, some: np.ndarray) -> "_Groups":
         return _Groups(*(part[some] for part in self))

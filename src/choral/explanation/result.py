@@ -1,20 +1,31 @@
 """What explain() found: which labels, pairs of labels, rows and label sets the loss comes from."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from choral._array_api import to_host
 from choral._optional import require
 from choral._outputs import plain_numbers
 from choral._text import counted
 from choral._typing import FloatArray
+from choral._validation import ROUNDING
 from choral.explanation.error_pairs import ErrorPairs
-from choral.explanation.label_sets import CostlyRow, LabelSetMistake, LabelSetReport, Names, NeverPredicted
+from choral.explanation.label_sets import (
+    CostlyRow,
+    LabelSetMistake,
+    LabelSetReport,
+    Names,
+    NeverPredicted,
+    RowNumbers,
+    read_labels,
+)
 from choral.explanation.sections import Section, as_html, as_text, clip, names_of, percent, shown_of, signed
 from choral.explanation.usual_figures import UsualFigures, usual_figures
+from choral.losses import choquet_rows
 from choral.measures import Measure
 from choral.rows import Rows
 
@@ -84,13 +95,10 @@ class Explanation:
         The shares along a family of losses.
     pairs : ErrorPairs
         Labels that are wrong together more often, or less often, than independent errors would be.
-    costly_rows : tuple of CostlyRow, or None
-        The rows with the largest losses; of equal ones, those with more wrong labels, then the earlier. None for dask
-        arrays, of which only sums are kept.
-    label_sets : LabelSetReport, or None
-        Mistakes of whole label sets; likewise.
     confidence : float
         Of the intervals of pairs, for all pairs at once.
+    n_most : int
+        How many of the most costly rows, and of the most frequent mistakes, are listed.
     """
 
     name: str
@@ -102,10 +110,10 @@ class Explanation:
     error_rates: FloatArray
     along: SharesAlong
     pairs: ErrorPairs
-    costly_rows: tuple[CostlyRow, ...] | None
-    label_sets: LabelSetReport | None
     confidence: float
-    _rows: Rows = field(repr=False)
+    n_most: int
+    _rows: Rows
+    _ids: Sequence[Any] | None  # None for dask arrays
 
     @property
     def loss(self) -> float:
@@ -125,6 +133,40 @@ class Explanation:
         """The labels, by number, from the largest share down."""
         return np.argsort(-self.shares, kind="stable")
 
+    # What looks at single rows is computed when it is first asked for
+
+    @cached_property
+    def row_losses(self) -> FloatArray | None:
+        """The loss of each row, of shape (n_samples,): nan where no label is known. None for dask arrays."""
+        if self._ids is None:
+            return None
+        return np.concatenate([to_host(some) for some in choquet_rows(self._rows, self.measure)])
+
+    @cached_property
+    def _numbers(self) -> RowNumbers:
+        return RowNumbers.from_rows(self._rows)
+
+    @cached_property
+    def costly_rows(self) -> tuple[CostlyRow, ...] | None:
+        """The rows with the largest losses; of equal ones, those with more wrong labels, then the earlier.
+
+        None for dask arrays, of which only sums are kept.
+        """
+        if self._ids is None or self.row_losses is None:
+            return None
+        places = self._numbers.most_costly(self.row_losses, self.n_most)
+        sets = read_labels(self._rows, places, self.labels)
+        losses = self.row_losses[places].tolist()
+        return tuple(
+            CostlyRow(self._ids[place], place, loss, *of_row)
+            for place, loss, of_row in zip(places.tolist(), losses, sets, strict=True)
+        )
+
+    @cached_property
+    def label_sets(self) -> LabelSetReport | None:
+        """The mistakes of whole label sets, and those that are never predicted; None for dask arrays."""
+        return None if self._ids is None else self._numbers.report(self._rows, self.labels, self.n_most)
+
     @property
     def mistakes(self) -> tuple[LabelSetMistake, ...] | None:
         """The most frequent mistakes of whole label sets, true -> predicted; None for dask arrays."""
@@ -139,7 +181,7 @@ class Explanation:
     def figures(self) -> UsualFigures | None:
         """F1, Jaccard, precision and recall by scikit-learn; None for dask arrays.
 
-        Computed when first asked for: with many rows it takes longer than all the rest.
+        With many rows, these take longer than all the rest.
         """
         return None if self._rows.is_lazy else usual_figures(self._rows)
 
@@ -389,12 +431,9 @@ class Explanations(Mapping[str, Explanation]):
     Attributes
     ----------
     explanations : dict from name to Explanation
-    disagreements : Disagreements, or None
-        Between the best and the second model; None for one model, and for dask arrays.
     """
 
     explanations: dict[str, Explanation]
-    disagreements: Disagreements | None = None
 
     def __getitem__(self, name: str) -> Explanation:
         return self.explanations[name]
@@ -409,6 +448,16 @@ class Explanations(Mapping[str, Explanation]):
     def ranking(self) -> tuple[str, ...]:
         """The names of the models from the least loss up; of equal ones, the first given."""
         return tuple(sorted(self.explanations, key=lambda name: self.explanations[name].loss))
+
+    @cached_property
+    def disagreements(self) -> Disagreements | None:
+        """Rows that the best and the second model judge differently; None for one model, and for dask arrays."""
+        if len(self) < 2:
+            return None
+        best, second = (self[name] for name in self.ranking[:2])
+        if best.row_losses is None or second.row_losses is None:
+            return None
+        return _compare(best, second, best.row_losses, second.row_losses)
 
     def table(self, what: str = "labels") -> Columns:
         """One of the tables of `Explanation` for all models, with a column ``model``; or ``disagreements``."""
@@ -471,6 +520,23 @@ class Explanations(Mapping[str, Explanation]):
         ]  # fmt: skip
         columns = ["row", "loss", "loss", "true", first, second]
         yield Section(f"Rows that two models judge differently: {counts}", columns, rows, left=(0, 3, 4, 5))
+
+
+def _compare(best: Explanation, second: Explanation, losses: FloatArray, others: FloatArray) -> Disagreements:
+    known = np.flatnonzero(~np.isnan(losses))  # the same rows for both: what is known depends on the truth
+    gaps = (others - losses)[known]
+    gaps[np.abs(gaps) <= ROUNDING] = 0
+    n_better, n_worse, n_most = int((gaps > 0).sum()), int((gaps < 0).sum()), best.n_most
+    in_favour = np.argsort(-gaps, kind="stable")[: min(n_most, n_better)]
+    against = np.argsort(gaps, kind="stable")[: min(n_most, n_worse)]
+    places = known[np.concatenate([in_favour, against])]
+    sets = [read_labels(model._rows, places, model.labels) for model in (best, second)]
+    ids: Any = best._ids
+    rows = tuple(
+        Disagreement(ids[place], place, (float(losses[place]), float(others[place])), true, (first, then))
+        for place, (true, first), (_, then) in zip(places.tolist(), *sets, strict=True)
+    )
+    return Disagreements((best.name, second.name), n_better, n_worse, known.size - n_better - n_worse, rows)
 
 
 def _some_of_both(rows: tuple[Disagreement, ...]) -> list[Disagreement]:
