@@ -21,7 +21,7 @@ from choral.decisions import (
     regret,
 )
 from choral.evaluation import Evaluation, evaluate
-from choral.explanation.shares import loss_shares
+from choral.explanation import Explanation, Explanations, explain, loss_shares
 from choral.integrals import choquet_integral, choquet_integral_moebius
 from choral.loss_names import loss_by_name
 from choral.losses import (
@@ -90,6 +90,8 @@ __all__ = [
     "Decision",
     "ErrorProfile",
     "Evaluation",
+    "Explanation",
+    "Explanations",
     "FLoss",
     "HammingMeasure",
     "IndependentLabels",
@@ -113,6 +115,7 @@ __all__ = [
     "covering_loss",
     "evaluate",
     "expected_curve",
+    "explain",
     "f_loss",
     "hamming_loss",
     "harden",

@@ -58,6 +58,10 @@ def functions():
 
 def numbers_of(function, options, y_true, y_pred, **data):
     result = function(y_true, y_pred, **options, **data)
+    if isinstance(result, choral.Explanation):
+        parts = result.shares, result.error_rates, result.along.shares, result.pairs.correlations
+        # The order of labels in the matrix of correlations is that of their shares, which may be equal.
+        return np.concatenate([*map(np.ravel, parts[:3]), np.sort(parts[3], axis=None)])
     return result.losses if isinstance(result, choral.LossCurve) else result
 
 
@@ -158,7 +162,7 @@ def make_case(case, form, convert, kind):
 
 
 AMBIGUOUS = {("make_scorer, predict_proba", "lists")}  # of predict_proba a list is one array for each label
-TAKE_A_MASK = {"evaluate", "loss_curve", "ObservedProfile"}  # the others take nan for missing labels
+TAKE_A_MASK = {"evaluate", "explain", "loss_curve", "ObservedProfile"}  # the others take nan for missing labels
 
 
 def cases():

@@ -1,5 +1,25 @@
 """Where the loss comes from: which labels, which labels together, which rows."""
 
+from choral.explanation.error_pairs import ErrorPair, ErrorPairs
+from choral.explanation.explaining import explain
+from choral.explanation.label_sets import CostlyRow, LabelSetMistake, LabelSetReport, NeverPredicted
+from choral.explanation.result import Disagreement, Disagreements, Explanation, Explanations, SharesAlong
 from choral.explanation.shares import loss_shares
+from choral.explanation.usual_figures import UsualFigures
 
-__all__ = ["loss_shares"]
+__all__ = [
+    "CostlyRow",
+    "Disagreement",
+    "Disagreements",
+    "ErrorPair",
+    "ErrorPairs",
+    "Explanation",
+    "Explanations",
+    "LabelSetMistake",
+    "LabelSetReport",
+    "NeverPredicted",
+    "SharesAlong",
+    "UsualFigures",
+    "explain",
+    "loss_shares",
+]

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from choral._array_api import to_host
 from choral._typing import FloatArray
-from choral.explanation.error_blocks import ErrorsOfRows
+from choral.explanation.error_blocks import ErrorsOfRows, known_labels
 from choral.explanation.interactions import Pair
 from choral.rows import Rows
 from choral.rows.label_errors import label_sums
@@ -21,6 +20,7 @@ MAX_PRODUCTS = 5 * 10**8
 MAX_SPARSE_PRODUCTS = 5 * 10**7  # each takes longer, and memory
 MAX_ERRORS = 1000  # of a row in a sparse matrix; rows with more are not searched
 MAX_DENSE_LABELS = 2000  # with more, a matrix of all pairs is sparse
+MAX_FREQUENT = 500  # of a sparse matrix: labels that are searched for pairs that are never wrong together
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,84 +31,88 @@ class CoErrors:
     ----------
     both : ndarray or CSR matrix of shape (n_labels, n_labels)
         Sums of products of the errors of two labels.
-    squares, errors : ndarray of shape (n_labels,)
-        Sums of squared errors, and of errors, of the same rows.
-    known_both : ndarray of shape (n_labels, n_labels), or float
-        The weight of the rows in which two labels are known; one number where nothing is missing.
-    errors_where_known : ndarray of shape (n_labels, n_labels), or None
-        Sums of the errors of one label where the other one is known; None where nothing is missing.
+    errors, squares : ndarray of shape (n_labels,), or (n_labels, n_labels) where labels are missing
+        Sums of errors, and of squared errors, of the same rows: at [i, j] those of label i where label j is known.
+    known : float, or ndarray of shape (n_labels, n_labels) where labels are missing
+        The weight of the rows in which both labels are known.
     is_sampled : bool
     """
 
     both: Any
     errors: FloatArray
     squares: FloatArray
-    known_both: Any
-    errors_where_known: FloatArray | None
+    known: Any
     is_sampled: bool
 
     def __add__(self, other: "CoErrors") -> "CoErrors":
-        where_known: Any = None
-        if self.errors_where_known is not None or other.errors_where_known is not None:
-            where_known = self._errors_where_known() + other._errors_where_known()
         return CoErrors(
             self.both + other.both,
-            self.errors + other.errors,
-            self.squares + other.squares,
-            self.known_both + other.known_both,
-            where_known,
+            _add_wide(self.errors, other.errors),
+            _add_wide(self.squares, other.squares),
+            self.known + other.known,
             self.is_sampled or other.is_sampled,
         )
 
-    def _errors_where_known(self) -> FloatArray:
-        if self.errors_where_known is None:
-            return np.broadcast_to(self.errors[:, np.newaxis], self.both.shape)
-        return self.errors_where_known
-
-    def excess_among(self, labels: np.ndarray) -> FloatArray:
-        """mean(a b) - mean(a) mean(b) of all pairs of these labels."""
-        both, known, first = self._among(labels)
-        with np.errstate(invalid="ignore"):
-            return np.nan_to_num(both / known - first * first.T / known**2)
-
-    def _among(self, labels: np.ndarray) -> tuple[FloatArray, Any, FloatArray]:
-        block = np.ix_(labels, labels)
-        both = self.both[labels][:, labels].toarray() if sp.issparse(self.both) else self.both[block]
-        if self.errors_where_known is None:
-            return both, float(self.known_both), np.broadcast_to(self.errors[labels][:, np.newaxis], both.shape)
-        return both, self.known_both[block], self.errors_where_known[block]
-
     def correlations(self, labels: np.ndarray) -> FloatArray:
-        """Correlations of the errors of these labels, of each pair where both are known as far as means go."""
-        excess = self.excess_among(labels)
-        known = self.known_both if np.ndim(self.known_both) == 0 else np.diag(self.known_both)[labels]
+        """Correlations of the errors of these labels, of each pair in the rows in which both are known.
+
+        0 where a label is always or never wrong.
+        """
+        _, known, errors, squares = self._among(labels)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = self.errors[labels] / known
-            deviations = np.sqrt(np.maximum(self.squares[labels] / known - mean**2, 0))
-            found = excess / np.outer(deviations, deviations)
+            deviations = np.sqrt(np.maximum(squares / known - (errors / known) ** 2, 0))
+            found = self.excess_among(labels) / (deviations * deviations.T)
         found[~np.isfinite(found)] = 0
         np.fill_diagonal(found, 1)
         return found.clip(-1, 1)
 
-    def strongest(self, n_pairs: int) -> list[Pair]:
-        """The pairs with the largest excess of either sign.
+    def excess_among(self, labels: np.ndarray) -> FloatArray:
+        """mean(a b) - mean(a) mean(b) of all pairs of these labels; 0 where both are never known."""
+        both, known, errors, _ = self._among(labels)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.nan_to_num(both / known - (errors / known) * (errors / known).T)
 
-        With many labels, among all pairs that are ever wrong together and all pairs of the labels that are wrong most
+    def _among(self, labels: np.ndarray) -> tuple[FloatArray, Any, FloatArray, FloatArray]:
+        """The sums of these labels, all of shape (n, n) but one that may be a number."""
+        block = np.ix_(labels, labels)
+        both = self.both[labels][:, labels].toarray() if sp.issparse(self.both) else self.both[block]
+        if np.ndim(self.known):
+            return both, self.known[block], self.errors[block], self.squares[block]
+        errors, squares = (
+            np.broadcast_to(sums[labels][:, np.newaxis], both.shape) for sums in (self.errors, self.squares)
+        )
+        return both, np.float64(self.known), errors, squares
+
+    def strongest(self, n_pairs: int) -> list[Pair]:
+        """The pairs with the largest excess, so many above 0 and so many below.
+
+        In a sparse matrix, among all pairs that are ever wrong together and all pairs of the labels that are wrong most
         often. The excess of others is below 0, by the product of their error rates.
         """
-        labels = np.argsort(-self.errors, kind="stable")[:MAX_DENSE_LABELS]
-        excess = np.triu(self.excess_among(np.sort(labels)), 1)
+        n_labels = len(self.errors)
+        totals = np.diag(self.errors) if self.errors.ndim == 2 else self.errors
+        n_frequent = MAX_FREQUENT if sp.issparse(self.both) else n_labels
+        labels = np.sort(np.argsort(-totals, kind="stable")[:n_frequent])
+        excess = np.triu(self.excess_among(labels), 1)
         first, second = np.nonzero(excess)
-        pairs, values = np.sort(labels)[np.column_stack([first, second])], excess[first, second]
-        if sp.issparse(self.both) and labels.size < self.errors.size:
+        pairs, values = labels[np.column_stack([first, second])], excess[first, second]
+        if sp.issparse(self.both) and self.known:
             above = sp.triu(self.both, 1, format="coo")
-            weight = self.known_both
-            others = above.data / weight - self.errors[above.row] * self.errors[above.col] / weight**2
+            others = above.data / self.known - totals[above.row] * totals[above.col] / self.known**2
             rest = ~(np.isin(above.row, labels) & np.isin(above.col, labels))
             pairs = np.vstack([pairs, np.column_stack([above.row, above.col])[rest]])
             values = np.concatenate([values, others[rest]])
-        order = np.argsort(-np.abs(values), kind="stable")[:n_pairs]
-        return [(int(i), int(j)) for i, j in pairs[order]]
+        order = np.argsort(-values, kind="stable")
+        n_more, n_less = int((values > 0).sum()), int((values < 0).sum())
+        chosen = [*order[: min(n_pairs, n_more)], *order[order.size - min(n_pairs, n_less) :]]
+        return [(int(i), int(j)) for i, j in pairs[chosen]] if chosen else []
+
+
+def _add_wide(first: FloatArray, second: FloatArray) -> FloatArray:
+    """The sum of two, where one may be of rows without missing labels: the same whichever other label is known."""
+    if first.ndim != second.ndim:
+        first, second = (sums if sums.ndim == 2 else sums[:, np.newaxis] for sums in (first, second))
+    return first + second
 
 
 class PairCollector:
@@ -122,7 +126,10 @@ class PairCollector:
 
     def add(self, block: ErrorsOfRows) -> None:
         """Add the rows of a block, unless it is left out of the sample."""
-        self._budget += self._share_of_rows(block)
+        if block.errors.shape[1] > MAX_DENSE_LABELS and not sp.issparse(block.errors):
+            block = block._replace(errors=sp.csr_array(block.errors))
+        share = self._share_of_blocks(block)
+        self._budget = min(self._budget + share, 1 + share)
         if self._budget < 1:
             self._is_sampled = True
             return
@@ -130,7 +137,7 @@ class PairCollector:
         found = _co_errors(block, self._known(block))
         self._sums = found if self._sums is None else self._sums + found
 
-    def _share_of_rows(self, block: ErrorsOfRows) -> float:
+    def _share_of_blocks(self, block: ErrorsOfRows) -> float:
         """The share of blocks that are searched, from how much work this one makes."""
         if sp.issparse(block.errors):
             lengths = np.diff(block.errors.indptr).astype(float)
@@ -140,7 +147,10 @@ class PairCollector:
         return min(1.0, budget / max(work * self._rows.n_rows, 1))
 
     def _known(self, block: ErrorsOfRows) -> np.ndarray | None:
-        """Which labels are known, where some are missing and a matrix of all pairs fits."""
+        """Which labels are known, where some are missing and a matrix of all pairs fits.
+
+        Beyond that, pairs are looked for as if all labels were known, an error of 0.
+        """
         if block.n_observed is None or block.errors.shape[1] > MAX_DENSE_LABELS:
             return None
         return known_labels(self._rows, block.rows)
@@ -151,60 +161,42 @@ class PairCollector:
         return replace(sums, is_sampled=sums.is_sampled or self._is_sampled)
 
 
-def known_labels(rows: Rows, some: slice) -> np.ndarray | None:
-    """Which labels of some rows are known, as dense booleans; None where all are."""
-    part = rows.part(some)
-    blocks = [(block.rows, to_host(block.known)) for block in part.known_blocks()]
-    if all(known is None for _, known in blocks):
-        return None
-    shape = (some.stop - some.start, rows.n_labels)
-    return np.vstack([np.ones((of.stop - of.start, shape[1]), dtype=bool) if k is None else k for of, k in blocks])
-
-
 def _co_errors(block: ErrorsOfRows, known: np.ndarray | None) -> CoErrors:
-    if not sp.issparse(block.errors) and block.errors.shape[1] > MAX_DENSE_LABELS:
-        block = block._replace(errors=sp.csr_array(block.errors))
-    block, is_sampled = _leave_out_long_rows(block) if sp.issparse(block.errors) else (block, False)
-    errors, weights = block.errors, block.weights
-    weight = errors.shape[0] if weights is None else float(weights.sum())
-    sums = label_sums(errors, weights).astype(float)
-    if sp.issparse(errors):
-        values = sp.csr_array(errors.astype(float))
-        scaled = values if weights is None else sp.csr_array(values.multiply(weights[:, np.newaxis]))
-        both = sp.csr_array(values.T @ scaled)
-        both = both.toarray() if both.shape[0] <= MAX_DENSE_LABELS else both
-        return _with_known(both, sums, label_sums(values.power(2), weights), weight, values, weights, known, is_sampled)
-    # Whole numbers up to 2^24 are exact in single precision; of scores, this is only the search.
-    values = errors.astype(np.float32)
-    scaled = values if weights is None else values * weights.astype(np.float32)[:, np.newaxis]
-    both = (values.T @ scaled).astype(float)
-    return _with_known(both, sums, np.diag(both).copy(), weight, values, weights, known, is_sampled)
-
-
-def _leave_out_long_rows(block: ErrorsOfRows) -> tuple[ErrorsOfRows, bool]:
-    """The rows of a sparse block whose products of errors fit into the budget, and whether some do not."""
-    lengths = np.diff(block.errors.indptr).astype(float)
-    work = np.cumsum(np.where(lengths > MAX_ERRORS, 0, lengths**2))
-    fits = (lengths <= MAX_ERRORS) & (work <= MAX_SPARSE_PRODUCTS)
-    if fits.all() or not fits.any() or block.n_observed is not None:
-        return block, False
-    weights = None if block.weights is None else block.weights[fits]
-    return block._replace(errors=block.errors[fits], weights=weights), True
-
-
-def _with_known(
-    both: Any,
-    sums: FloatArray,
-    squares: FloatArray,
-    weight: float,
-    values: Any,
-    weights: np.ndarray | None,
-    known: np.ndarray | None,
-    is_sampled: bool,
-) -> CoErrors:
+    """The sums of a block; whole numbers are exact in single precision, which is twice as fast."""
+    errors, weights, is_sampled = block.errors, block.row_weights(), False
+    if sp.issparse(errors) and known is None:
+        fits = _fitting_rows(errors)
+        if not fits.all():
+            errors, weights, is_sampled = errors[fits], weights[fits], True
+    is_whole = block.wrong is not None and block.weights is None
+    kind = np.float32 if is_whole and not sp.issparse(errors) else np.float64
+    values = errors.astype(kind)
+    both = values.T @ _times(values, weights, kind)
+    if sp.issparse(both):
+        both = both.toarray() if both.shape[0] <= MAX_DENSE_LABELS else sp.csr_array(both)
+    else:
+        both = both.astype(float)
     if known is None:
-        return CoErrors(both, sums, squares, weight, None, is_sampled)
-    flags = known.astype(np.float32)
-    scaled = flags if weights is None else flags * weights.astype(np.float32)[:, np.newaxis]
-    where_known = np.asarray(values.T @ scaled).astype(float)
-    return CoErrors(both, sums, squares, (flags.T @ scaled).astype(float), where_known, is_sampled)
+        of_squares = both.diagonal().copy()
+        of_errors = of_squares if block.wrong is not None else label_sums(values, weights)
+        return CoErrors(both, of_errors, of_squares, float(weights.sum()), is_sampled)
+    squares = values if block.wrong is not None else values.power(2) if sp.issparse(values) else values**2
+    flags = known.astype(kind)
+    scaled = _times(flags, weights, kind)
+    wide = [np.asarray(some.T @ scaled).astype(float) for some in (values, squares)]
+    return CoErrors(both, wide[0], wide[1], (flags.T @ scaled).astype(float), is_sampled)
+
+
+def _times(values: Any, weights: FloatArray, kind: Any) -> Any:
+    """A row times its weight each."""
+    if (weights == 1).all():
+        return values
+    scale = weights.astype(kind)[:, np.newaxis]
+    return sp.csr_array(values.multiply(scale)) if sp.issparse(values) else values * scale
+
+
+def _fitting_rows(errors: Any) -> np.ndarray:
+    """Which rows of a sparse block have products of errors that fit into the budget, from the first on."""
+    lengths = np.diff(errors.indptr).astype(float)
+    is_short = lengths <= MAX_ERRORS
+    return is_short & (np.cumsum(np.where(is_short, lengths**2, 0)) <= MAX_SPARSE_PRODUCTS)

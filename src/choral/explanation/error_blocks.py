@@ -1,18 +1,21 @@
-"""The errors of all labels of rows, block by block: what shares and pairs are made of."""
+"""The errors of all labels of rows, block by block and level by level: what shares and pairs are made of."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from choral._array_api import to_host
-from choral.explanation.levels import Errors
+from choral._typing import FloatArray
+from choral.measures import ByCount
 from choral.rows import Rows
 from choral.rows.dense import count_rows
 from choral.rows.label_errors import label_errors
 
 CHUNK = 1 << 17  # errors of scores that are sorted at a time
+
+Errors = Any  # (n_rows, n_labels): booleans for hard predictions, else floats; or CSR of either
 
 
 class ErrorsOfRows(NamedTuple):
@@ -30,6 +33,11 @@ class ErrorsOfRows(NamedTuple):
     def n_rows(self) -> int:
         return self.rows.stop - self.rows.start
 
+    def row_weights(self) -> FloatArray:
+        """The weight of each row: 1 unless given, and 0 where no label is known."""
+        weights = np.ones(self.n_rows) if self.weights is None else self.weights
+        return weights if self.n_observed is None else np.where(self.n_observed > 0, weights, 0.0)
+
 
 def error_blocks(rows: Rows) -> Iterator[ErrorsOfRows]:
     """One block of rows after another, with the errors of each label; from a device they come to the host."""
@@ -46,9 +54,99 @@ def _count_wrong(errors: Errors) -> np.ndarray:
 
 
 def chunks(block: ErrorsOfRows) -> Iterator[tuple[slice, ErrorsOfRows]]:
-    """A dense block in parts that sorting likes; a sparse one whole."""
+    """A dense block in parts that fit the cache when they are sorted; a sparse one whole."""
     step = block.n_rows if sp.issparse(block.errors) else max(1, CHUNK // block.errors.shape[1])
     for start in range(0, block.n_rows, step):
         some = slice(start, min(start + step, block.n_rows))
         parts = [None if part is None else part[some] for part in block[1:]]
         yield some, ErrorsOfRows(some, *parts)
+
+
+def known_labels(rows: Rows, some: slice) -> np.ndarray | None:
+    """Which labels of some rows are known, as dense booleans; None where all are."""
+    blocks = [(block.rows, to_host(block.known)) for block in rows.part(some).known_blocks()]
+    if all(known is None for _, known in blocks):
+        return None
+    return np.vstack(
+        [np.ones((of.stop - of.start, rows.n_labels), dtype=bool) if known is None else known for of, known in blocks]
+    )
+
+
+def columns(matrix: Any, labels: np.ndarray) -> np.ndarray:
+    """Some columns of a matrix, dense."""
+    return matrix[:, labels].toarray() if sp.issparse(matrix) else np.take(matrix, labels, axis=1)
+
+
+# Levels: labels with errors above a level share what the level costs
+
+
+def even_parts(form: ByCount, max_wrong: int) -> FloatArray:
+    """deficit(e) / e for e = 0, 1, ..., max_wrong: what each of e wrong labels costs; 0 for none."""
+    deficits = form.deficits(max_wrong)
+    return deficits / np.maximum(np.arange(deficits.size), 1)
+
+
+def parts_by_level(errors: Errors, wrong: np.ndarray | None, parts: Callable[[int], np.ndarray]) -> Any:
+    """What each label gets if at every level all labels with errors above it get ``parts(n)[j]``, j their number.
+
+    ``parts(n)`` is a table for 0, 1, ..., n labels (or fewer, if there are no more). Where ``wrong`` counts the wrong
+    labels of hard predictions, there is one level.
+
+    Examples
+    --------
+    >>> parts_by_level(np.array([[0.9, 0.2, 0.5]]), None, lambda n: np.array([0, 1, 0.5, 0.25])).round(3)
+    array([[0.6 , 0.05, 0.2 ]])
+    """
+    if sp.issparse(errors):
+        return _sparse_parts_by_level(errors, wrong, parts)
+    if wrong is not None:
+        return errors * parts(int(wrong.max()))[wrong][:, np.newaxis]
+    order, steps = levels(errors)
+    sums = np.empty_like(steps)
+    np.put_along_axis(sums, order, np.cumsum(steps * by_level(parts(errors.shape[1]), steps), axis=1), axis=1)
+    return sums
+
+
+def levels(errors: FloatArray) -> tuple[np.ndarray, FloatArray]:
+    """The labels of each row from the smallest error up, and how much each error exceeds the one before."""
+    order = np.argsort(errors, axis=1)
+    steps = np.take_along_axis(errors, order, axis=1)
+    steps[:, 1:] -= steps[:, :-1].copy()
+    return order, steps
+
+
+def by_level(table: FloatArray, steps: FloatArray) -> FloatArray:
+    """What is given at each level: all labels are above the lowest one, a single label is above the last."""
+    n_labels = steps.shape[1]
+    return np.pad(table, (0, n_labels + 1 - table.size))[:0:-1]
+
+
+def _sparse_parts_by_level(errors: Any, wrong: np.ndarray | None, parts: Callable[[int], np.ndarray]) -> sp.csr_array:
+    """Likewise, where labels that are not stored are right."""
+    lengths = np.diff(errors.indptr)
+    longest = int(lengths.max(initial=0))
+    if wrong is not None:
+        data = np.repeat(parts(longest)[lengths], lengths)
+    else:
+        rows = np.repeat(np.arange(errors.shape[0]), lengths)
+        order = np.lexsort((errors.data, rows))  # upwards within each row
+        ordered = errors.data[order]
+        ends = np.repeat(errors.indptr[1:], lengths)
+        starts = np.repeat(errors.indptr[:-1], lengths)
+        places = np.arange(ordered.size)
+        below = np.where(places == starts, 0.0, np.concatenate([[0.0], ordered[:-1]]))
+        table = np.pad(parts(longest), (0, 1))
+        steps = (ordered - below) * table[np.minimum(ends - places, table.size - 1)]
+        data = np.empty_like(ordered)
+        data[order] = _running_sums(steps, errors.indptr)
+    return sp.csr_array((data, errors.indices, errors.indptr), shape=errors.shape)
+
+
+def _running_sums(steps: FloatArray, indptr: np.ndarray) -> FloatArray:
+    """Running sums within each row, all rows of one length at a time: differences of one long sum would cancel."""
+    sums = np.empty_like(steps)
+    lengths = np.diff(indptr)
+    for length in np.unique(lengths[lengths > 0]).tolist():
+        places = indptr[:-1][lengths == length][:, np.newaxis] + np.arange(length)
+        sums[places] = np.cumsum(steps[places], axis=1)
+    return sums

@@ -4,21 +4,21 @@ For the errors a and b of two labels, the *excess* is mean(a b) - mean(a) mean(b
 wrong beyond what independent errors of these rates have. Only rows count in which both labels are known.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.stats import hypergeom, norm
 
 from choral._typing import FloatArray
-from choral.explanation.co_errors import CoErrors, PairCollector, known_labels
-from choral.explanation.error_blocks import error_blocks
+from choral.explanation.co_errors import CoErrors
+from choral.explanation.error_blocks import columns, error_blocks, known_labels
 from choral.explanation.interactions import Pair, sum_interactions
 from choral.measures import Measure
 from choral.rows import Rows, add_up
+from choral.rows.label_errors import label_sums
 
 
 class ErrorPair(NamedTuple):
@@ -33,12 +33,14 @@ class ErrorPair(NamedTuple):
     expected : float
         What it would be if the errors were independent: the product of both error rates.
     lower, upper : float
-        Interval of ``together - expected``, for all pairs at once (Bonferroni).
+        Interval of ``together - expected`` by a normal approximation, for all pairs of labels at once (Bonferroni).
     p_value : float
-        Of the hypothesis that the errors are independent, multiplied by the number of pairs (Bonferroni), at most 1.
-        Fisher's exact test for hard labels, a normal approximation for scores.
+        Of the hypothesis that the errors are independent, multiplied by the number of pairs of labels (Bonferroni), at
+        most 1. Fisher's exact test for hard labels, a normal approximation for scores. Weighted rows count as that
+        number of equal ones which tells as much (Kish's effective size).
     interaction : float
         What it changes in the mean loss that both may be wrong in the same row: see `choral.explanation.interactions`.
+        nan for measures that depend on the true labels and more than 10 labels.
     """
 
     first: int
@@ -68,9 +70,9 @@ class ErrorPairs:
     Attributes
     ----------
     pairs : tuple of ErrorPair
-        Those with the largest excess of either sign, the largest first.
+        Those with the largest excess of each sign, from the largest down to the one furthest below 0.
     labels : tuple of int
-        The labels of the matrix.
+        The labels of the matrix: those with the largest shares, at most 24, the largest first.
     correlations : ndarray of shape (n, n)
         Correlations of the errors of these labels, in [-1, 1]; 0 for a label that is always or never wrong.
     is_sampled : bool
@@ -85,23 +87,23 @@ class ErrorPairs:
 
     @property
     def more(self) -> tuple[ErrorPair, ...]:
-        """Pairs that are wrong together more often than expected."""
+        """Pairs that are wrong together more often than expected, the strongest first."""
         return tuple(pair for pair in self.pairs if pair.excess > 0)
 
     @property
     def less(self) -> tuple[ErrorPair, ...]:
-        """Pairs that are wrong together less often than expected."""
-        return tuple(pair for pair in self.pairs if pair.excess < 0)
+        """Pairs that are wrong together less often than expected, the strongest first."""
+        return tuple(pair for pair in reversed(self.pairs) if pair.excess < 0)
 
 
 def find_pairs(
     rows: Rows,
     measure: Measure,
+    co_errors: CoErrors,
     matrix_labels: Sequence[int],
     *,
     n_pairs: int,
     confidence: float,
-    co_errors: CoErrors | None = None,
 ) -> ErrorPairs:
     """The strongest pairs of labels.
 
@@ -110,95 +112,112 @@ def find_pairs(
     rows : Rows
     measure : Measure
         Of the interactions.
+    co_errors : CoErrors
+        Of these rows: where the pairs are looked for.
     matrix_labels : sequence of int
         The labels of the matrix of correlations.
     n_pairs : int
-        How many pairs at most, of both signs together.
+        How many pairs of each sign at most.
     confidence : float
         Of the intervals, for all pairs at once.
-    co_errors : CoErrors, optional
-        Of these rows, if they are known already.
     """
-    found = add_up([rows], _search) if co_errors is None else co_errors
-    labels = np.array(matrix_labels, dtype=np.intp)
-    correlations = found.correlations(labels)
-    pairs = found.strongest(n_pairs)
-    if not pairs:
-        return ErrorPairs((), tuple(matrix_labels), correlations, found.is_sampled)
-    moments = add_up([rows], partial(_moments, measure=measure, pairs=pairs))
-    n_all = rows.n_labels * (rows.n_labels - 1) // 2
-    listed = sorted(moments.judge(pairs, n_all, confidence), key=lambda pair: -abs(pair.excess))
-    return ErrorPairs(tuple(listed), tuple(matrix_labels), correlations, found.is_sampled)
-
-
-def _search(models: Sequence[Rows]) -> CoErrors:
-    collector = PairCollector(models[0])
-    for block in error_blocks(models[0]):
-        collector.add(block)
-    return collector.finish()
-
-
-# The figures of a few pairs, from all rows
+    correlations = co_errors.correlations(np.array(matrix_labels, dtype=np.intp))
+    pairs, listed = co_errors.strongest(n_pairs), []
+    if pairs:
+        moments = add_up([rows], partial(_sum_moments, measure=measure, pairs=pairs))
+        listed = moments.judge(pairs, rows.n_labels * (rows.n_labels - 1) // 2, confidence)
+    listed.sort(key=lambda pair: -pair.excess)
+    return ErrorPairs(tuple(listed), tuple(matrix_labels), correlations, co_errors.is_sampled)
 
 
 @dataclass(frozen=True, eq=False)
 class PairMoments:
-    """Sums over rows in which both labels of a pair are known, a column for each pair; those of two batches add up.
+    """Sums over the rows in which both labels of a pair are known, a column for each pair; those of two batches add up.
 
     Attributes
     ----------
     moments : ndarray of shape (3, 3, n_pairs)
         At [p, q], the sum of a**p b**q of the errors of both labels.
+    squares : ndarray of shape (n_pairs,)
+        Squares of the weights.
     interactions : ndarray of shape (n_pairs,)
-    weight, weight_squares : float
-        Of all rows with a known label, and of their squares.
+    weight : float
+        Of all rows with a known label.
     is_hard : bool
     """
 
     moments: FloatArray
+    squares: FloatArray
     interactions: FloatArray
     weight: float
-    weight_squares: float
     is_hard: bool
 
     def __add__(self, other: "PairMoments") -> "PairMoments":
         return PairMoments(
             self.moments + other.moments,
+            self.squares + other.squares,
             self.interactions + other.interactions,
             self.weight + other.weight,
-            self.weight_squares + other.weight_squares,
             self.is_hard and other.is_hard,
         )
 
-    def judge(self, pairs: Sequence[Pair], n_all: int, confidence: float) -> Iterator[ErrorPair]:
+    def judge(self, pairs: Sequence[Pair], n_all: int, confidence: float) -> list[ErrorPair]:
         """Excess, interval and test of each pair, corrected for as many pairs as there are."""
         known = self.moments[0, 0]
+        # Rows of different weights tell less than as many of equal ones: Kish's effective size.
+        n_rows = known * (known / np.where(known > 0, self.squares, 1))
         means = self.moments / np.where(known > 0, known, 1)
         a, b = means[1, 0], means[0, 1]
         excess = means[1, 1] - a * b
-        # Rows of different weights tell less than as many of equal ones (Kish's effective size).
-        n_rows = known * (self.weight / self.weight_squares)
-        # The variance of (a - mean)(b - mean), multiplied out.
+        # The mean square of (a - mean)(b - mean), multiplied out.
         spread = (
-            means[2, 2] - 2 * b * means[2, 1] + b**2 * means[2, 0] - 2 * a * means[1, 2] + 4 * a * b * means[1, 1]
-            - 2 * a * b**2 * a + a**2 * means[0, 2] - 2 * a**2 * b * b + a**2 * b**2 - excess**2
+            means[2, 2] - 2 * b * means[2, 1] + b**2 * means[2, 0]
+            - 2 * a * means[1, 2] + 4 * a * b * means[1, 1] + a**2 * means[0, 2] - 3 * a**2 * b**2
         )  # fmt: skip
-        error = np.sqrt(np.maximum(spread, 0) / np.maximum(n_rows, 1))
+        error = np.sqrt(np.maximum(spread - excess**2, 0) / np.maximum(n_rows, 1))
         reach = norm.isf((1 - confidence) / (2 * n_all)) * error
-        p_values = self._fisher(means, n_rows) if self.is_hard else _two_sided(excess, error)
-        for number, (first, second) in enumerate(pairs):
-            figures = (means[1, 1], a * b, excess - reach, excess + reach, np.minimum(1, n_all * p_values))
-            together, expected, lower, upper, p_value = (float(figure[number]) for figure in figures)
-            interaction = float(self.interactions[number] / self.weight)
-            yield ErrorPair(first, second, together, expected, lower, upper, p_value, interaction)
+        p_values = self._fisher(n_rows, means) if self.is_hard else _two_sided(excess, error)
+        figures = (
+            means[1, 1], a * b, excess - reach, excess + reach,
+            np.minimum(1, n_all * p_values), self.interactions / self.weight,
+        )  # fmt: skip
+        return [ErrorPair(*pair, *of_pair) for pair, of_pair in zip(pairs, np.transpose(figures).tolist(), strict=True)]
 
     @staticmethod
-    def _fisher(means: FloatArray, n_rows: FloatArray) -> FloatArray:
-        """Twice the smaller tail of the number of rows in which both are wrong, given how often each is."""
-        n = np.rint(n_rows)
-        both, first, second = (np.rint(means[place] * n) for place in ((1, 1), (1, 0), (0, 1)))
-        tails = hypergeom.cdf(both, n, first, second), hypergeom.sf(both - 1, n, first, second)
-        return np.minimum(1, 2 * np.minimum(*tails))
+    def _fisher(n_rows: FloatArray, means: FloatArray) -> FloatArray:
+        n_rows = np.rint(n_rows)
+        both, first, second = (np.rint(means[place] * n_rows) for place in ((1, 1), (1, 0), (0, 1)))
+        return fisher_exact(both, first, second, n_rows)
+
+
+def fisher_exact(both: np.ndarray, first: np.ndarray, second: np.ndarray, n_rows: np.ndarray) -> FloatArray:
+    """Fisher's exact test of many tables at once: how often both, the first, and the second label are wrong.
+
+    All numbers of rows with both wrong that are at most as likely as the one seen count, on both sides of the most
+    likely one, as in `scipy.stats.fisher_exact`, which takes one table at a time.
+
+    Examples
+    --------
+    >>> fisher_exact(np.array([8]), np.array([10]), np.array([9]), np.array([16])).round(4)
+    array([0.035])
+    """
+    likelihood = partial(hypergeom.pmf, M=n_rows, n=first, N=second)
+    least, most = np.maximum(0, first + second - n_rows), np.minimum(first, second)
+    peak = np.clip(np.floor((first + 1) * (second + 1) / (n_rows + 2)), least, most)
+    seen = likelihood(both) * (1 + 1e-14)
+    below, above = least - 1, peak  # the last one up to the peak that is not likelier than the one seen
+    while (below < above).any():
+        middle = np.ceil((below + above) / 2)
+        fits = likelihood(middle) <= seen
+        below, above = np.where(fits, middle, below), np.where(fits, above, middle - 1)
+    low = below
+    below, above = peak, most + 1  # the first one from the peak on
+    while (below < above).any():
+        middle = np.floor((below + above) / 2)
+        fits = likelihood(middle) <= seen
+        below, above = np.where(fits, below, middle + 1), np.where(fits, middle, above)
+    tails = hypergeom.cdf(low, n_rows, first, second) + hypergeom.sf(above - 1, n_rows, first, second)
+    return np.minimum(1, tails)
 
 
 def _two_sided(excess: FloatArray, error: FloatArray) -> FloatArray:
@@ -206,46 +225,37 @@ def _two_sided(excess: FloatArray, error: FloatArray) -> FloatArray:
         return np.where(error > 0, 2 * norm.sf(np.abs(excess) / error), (excess == 0).astype(float))
 
 
-def _moments(models: Sequence[Rows], measure: Measure, pairs: Sequence[Pair]) -> PairMoments:
+def _sum_moments(models: Sequence[Rows], measure: Measure, pairs: Sequence[Pair]) -> PairMoments:
     rows = models[0]
     form = measure.form(rows.n_labels)
     first, second = np.array(pairs).T
-    moments, interactions = np.zeros((3, 3, len(pairs))), np.zeros(len(pairs))
-    weight = weight_squares = 0.0
-    is_hard = True
+    moments, squares, interactions = np.zeros((3, 3, len(pairs))), np.zeros(len(pairs)), np.zeros(len(pairs))
+    weight, is_hard = 0.0, True
     for block in error_blocks(rows):
-        weights = np.ones(block.n_rows) if block.weights is None else block.weights
-        known: Any = 1.0
-        if block.n_observed is not None:
-            weights = np.where(block.n_observed > 0, weights, 0.0)
-            flags = known_labels(rows, block.rows)
-            known = 1.0 if flags is None else (flags[:, first] & flags[:, second]).astype(float)
+        weights = block.row_weights()
+        flags = None if block.n_observed is None else known_labels(rows, block.rows)
+        known = None if flags is None else flags[:, first] & flags[:, second]
+        weight += float(weights.sum())
+        squares += weights @ weights if known is None else weights**2 @ known
         is_hard = is_hard and block.wrong is not None
-        weight, weight_squares = weight + float(weights.sum()), weight_squares + float(weights @ weights)
         interactions += sum_interactions(block, measure, form, pairs)
-        a, b = (_columns(block.errors, labels) for labels in (first, second))
-        _add_moments(moments, a, b, weights, known)
-    return PairMoments(moments, interactions, weight, weight_squares, is_hard)
+        a, b = columns(block.errors, first), columns(block.errors, second)
+        moments += _moments(a, b, weights, known)
+    return PairMoments(moments, squares, interactions, weight, is_hard)
 
 
-def _add_moments(moments: FloatArray, a: np.ndarray, b: np.ndarray, weights: FloatArray, known: Any) -> None:
-    """Add sums of products of powers; the powers of 0 and 1 are themselves."""
-    scale = weights @ (np.broadcast_to(known, a.shape)) if np.ndim(known) else np.full(a.shape[1], weights.sum())
-    moments[0, 0] += scale
+def _moments(a: np.ndarray, b: np.ndarray, weights: FloatArray, known: np.ndarray | None) -> FloatArray:
+    """Sums of products of powers of two errors; the powers of 0 and 1 are themselves."""
+    found = np.empty((3, 3, a.shape[1]))
+    found[0, 0] = weights.sum() if known is None else weights @ known
     if a.dtype == bool:
-        a, b = (a, b) if np.ndim(known) == 0 else (a & (known > 0), b & (known > 0))
-        for powers, flags in (((1, 0), a), ((0, 1), b), ((1, 1), a & b)):
-            total = weights @ flags
-            for p in (1, 2) if powers[0] else (0,):
-                for q in (1, 2) if powers[1] else (0,):
-                    moments[p, q] += total
-        return
-    a, b = a * known, b * known
-    for p in range(3):
-        for q in range(3):
-            if p or q:
-                moments[p, q] += weights @ (a**p * b**q * known)
-
-
-def _columns(errors: Any, labels: np.ndarray) -> np.ndarray:
-    return errors[:, labels].toarray() if sp.issparse(errors) else errors[:, labels]
+        flags = (a, b, a & b) if known is None else (a & known, b & known, a & b)
+        is_plain = (weights == 1).all()
+        found[1:, 0], found[0, 1:], found[1:, 1:] = (label_sums(some, None if is_plain else weights) for some in flags)
+        return found
+    powers_a, powers_b = ((1.0 if known is None else known, *(some**p for p in (1, 2))) for some in (a, b))
+    for p, q in np.ndindex(3, 3):
+        if p or q:
+            product = powers_a[p] * powers_b[q]
+            found[p, q] = weights @ (product if known is None else product * known)
+    return found

@@ -1,26 +1,27 @@
 """explain(): which labels, which labels together, and which rows the loss comes from."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from choral._array_api import to_host
-from choral._typing import LabelMatrix, RowWeights
+from choral._typing import FloatArray, LabelMatrix, RowWeights
 from choral._validation import check_count
 from choral.explanation.co_errors import CoErrors, PairCollector
-from choral.explanation.error_blocks import error_blocks
+from choral.explanation.error_blocks import ErrorsOfRows, error_blocks
 from choral.explanation.error_pairs import find_pairs
-from choral.explanation.label_sets import LabelSets, hash_block, read_labels
-from choral.explanation.result import CostlyRow, Explanation, Explanations, LabelSetReport, SharesAlong
+from choral.explanation.label_sets import Names
+from choral.explanation.result import Explanation, Explanations, SharesAlong
 from choral.explanation.shares import ShareCollector, ShareSums
-from choral.losses import choquet_rows
-from choral.measures import Measure, SubsetMeasure, check_measure
+from choral.measures import HammingMeasure, Measure, SubsetMeasure, check_measure
 from choral.measures.families import Family, get_family
 from choral.profiles import DecidedLabels, name_in_messages
 from choral.rows import Rows, add_up, column_names, open_rows, row_names
+from choral.rows.label_errors import label_sums
 from choral.scores import check_threshold
 
 MAX_MATRIX_LABELS = 24  # of the matrix of pairs: those with the largest shares
@@ -36,7 +37,7 @@ def explain(
 def explain(y_true: LabelMatrix, y_pred: LabelMatrix, measure: Measure = ..., **options: Any) -> Explanation: ...
 
 
-@np.errstate(under="ignore")
+@np.errstate(under="ignore")  # type: ignore[misc]  # the options of the overloads are those below
 def explain(
     y_true: LabelMatrix,
     y_pred: LabelMatrix | Mapping[str, LabelMatrix],
@@ -49,7 +50,7 @@ def explain(
     sample_weight: RowWeights | None = None,
     labels: Sequence[str] | None = None,
     ids: Sequence[Any] | None = None,
-    n_pairs: int = 20,
+    n_pairs: int = 10,
     n_most: int = 10,
     confidence: float = 0.95,
 ) -> Explanation | Explanations:
@@ -72,22 +73,26 @@ def explain(
     observed : matrix of booleans of shape (n_samples, n_labels), optional
         True where a label is known.
     sample_weight : array-like of shape (n_samples,), optional
-        How much each row counts in shares, pairs and curves. Rows and label sets are counted without weights.
+        How much each row counts in shares, pairs and the usual figures. Rows and label sets are counted without
+        weights.
     labels : sequence of str, optional
         Names of the labels: those of the columns of a frame, else ``"label 0"``, ... unless given.
     ids : sequence, optional
         Names of the rows: the index of a frame, else their numbers unless given.
     n_pairs : int
-        How many pairs of labels to list at most.
+        How many pairs of labels to list at most, of each sign: wrong together more often, and less often, than
+        independent errors would be.
     n_most : int
         How many of the most costly rows, and of the most frequent mistakes, to list.
     confidence : float
-        Of the intervals of pairs, for all pairs at once.
+        Of the intervals of pairs, for all pairs of labels at once.
 
     Returns
     -------
     explanation : Explanation, or Explanations for several models
-        Of dask arrays, of which only sums are kept, without rows and label sets.
+        Shares and pairs are computed at once. Rows, label sets and the usual figures are computed when they are first
+        asked for, from the labels and predictions, to which it keeps a reference. Of dask arrays, of which only sums
+        are kept, there are none of these.
 
     Notes
     -----
@@ -105,9 +110,10 @@ def explain(
     LabelSetMistake(true=('sea', 'sky'), predicted=('sea',), n_rows=1)
     """
     check_measure(measure)
-    counts = {"n_pairs": check_count("n_pairs", n_pairs, least=0), "n_most": check_count("n_most", n_most, least=0)}
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1; got {confidence}.")
+    counts = check_count("n_pairs", n_pairs, least=0), check_count("n_most", n_most, least=0)
+    options = _Options(measure, get_family(family), parameters, *counts, confidence)
     open_model = partial(
         open_rows,
         y_true,
@@ -115,47 +121,37 @@ def explain(
         sample_weight=sample_weight,
         threshold=None if threshold is None else check_threshold(threshold),
     )
-    of_family = get_family(family)
-
-    def explain_model(name: str, pred_name: str, predictions: LabelMatrix) -> Explanation:
-        if isinstance(predictions, DecidedLabels):
-            raise TypeError(
-                f"{pred_name} holds labels decided anew for each loss; pass those decided for this one, such as "
-                "curve.decisions[-1].labels."
-            )
-        rows = open_model(predictions, pred_name=pred_name)
-        names = _check_names("labels", labels, column_names(y_true), rows.n_labels, "label")
-        row_ids = None if rows.is_lazy else _check_ids(ids, row_names(y_true), rows.n_rows)
-        grid = _points(of_family, parameters, rows.n_labels)
-        return _explain_rows(name, rows, measure, of_family, grid, names, row_ids, confidence=confidence, **counts)
-
-    if not isinstance(y_pred, Mapping):
-        return explain_model("y_pred", "y_pred", y_pred)
-    if not y_pred:
+    is_many = isinstance(y_pred, Mapping)
+    models: Mapping[str, Any] = y_pred if isinstance(y_pred, Mapping) else {"y_pred": y_pred}
+    if not models:
         raise ValueError("y_pred must name at least one model; got an empty mapping.")
-    return Explanations(
-        {str(name): explain_model(str(name), name_in_messages(str(name)), pred) for name, pred in y_pred.items()}
-    )
+    explained, row_ids = {}, None
+    for name, predictions in models.items():
+        called = name_in_messages(str(name)) if is_many else "y_pred"
+        _refuse_decided(predictions, called)
+        rows = open_model(predictions, pred_name=called)
+        names = _check_labels(labels, column_names(y_true), rows.n_labels)
+        if not rows.is_lazy:
+            row_ids = _check_ids(ids, row_names(y_true), rows.n_rows)
+        explained[str(name)] = _explain_rows(str(name), rows, names, row_ids, options)
+    return Explanations(explained) if is_many else explained["y_pred"]
 
 
-def _points(family: Family, parameters: ArrayLike | None, n_labels: int) -> np.ndarray:
-    """The parameters along which shares are followed: the ends and a few between, unless given."""
-    if parameters is not None or n_labels == 1:
-        return family.parameters(parameters if n_labels > 1 or parameters is not None else [1], n_labels)
-    if family.name == "polynomial":
-        return np.array([1.0, 2.0, 3.0, 10.0, np.inf])
-    return np.array(sorted({1, 2, min(3, n_labels), (n_labels + 1) // 2, n_labels}))
+def _refuse_decided(predictions: Any, name: str) -> None:
+    if isinstance(predictions, DecidedLabels):
+        raise TypeError(
+            f"{name} holds labels decided anew for each loss; pass those decided for this one, such as "
+            "curve.decisions[-1].labels."
+        )
 
 
-def _check_names(
-    what: str, given: Sequence[str] | None, own: Sequence[str] | None, number: int, noun: str
-) -> tuple[str, ...]:
-    names = given if given is not None else own
-    if names is None:
-        return tuple(f"{noun} {index}" for index in range(number))
-    if len(names) != number:
-        raise ValueError(f"{what} must have one entry for each of {number} {noun}s; got {len(names)}.")
-    return tuple(map(str, names))
+def _check_labels(given: Sequence[str] | None, own: Sequence[str] | None, n_labels: int) -> Names:
+    """The names of labels that were given, or else those of columns, or else numbers."""
+    if given is None:
+        return tuple(f"label {label}" for label in range(n_labels)) if own is None else tuple(own)
+    if len(given) != n_labels:
+        raise ValueError(f"labels must have one entry for each of {n_labels} labels; got {len(given)}.")
+    return tuple(map(str, given))
 
 
 def _check_ids(given: Sequence[Any] | None, own: Sequence[Any] | None, n_rows: int) -> Sequence[Any]:
@@ -167,81 +163,93 @@ def _check_ids(given: Sequence[Any] | None, own: Sequence[Any] | None, n_rows: i
     return ids
 
 
-def _explain_rows(
-    name: str,
-    rows: Rows,
-    measure: Measure,
-    family: Family,
-    grid: np.ndarray,
-    labels: tuple[str, ...],
-    ids: Sequence[Any] | None,
-    *,
-    n_pairs: int,
-    n_most: int,
-    confidence: float,
-) -> Explanation:
-    measures = (measure, *(family.measure(parameter) for parameter in grid.tolist()))
+class _Options(NamedTuple):
+    """What is asked about each model."""
+
+    measure: Measure
+    family: Family
+    parameters: ArrayLike | None
+    n_pairs: int
+    n_most: int
+    confidence: float
+
+
+def _explain_rows(name: str, rows: Rows, labels: Names, ids: Sequence[Any] | None, options: _Options) -> Explanation:
+    measure, family = options.measure, options.family
+    grid = _points(family, options.parameters, rows.n_labels)
+    measures = (measure, HammingMeasure(), *(family.measure(parameter) for parameter in grid.tolist()))
     walked = add_up([rows], partial(_walk, measures=measures))
-    means = walked.shares.means()
-    shares, along = means[0], means[1:]
-    matrix_labels = np.sort(np.argsort(-shares, kind="stable")[:MAX_MATRIX_LABELS]).tolist()
-    pairs = find_pairs(rows, measure, matrix_labels, n_pairs=n_pairs, confidence=confidence, co_errors=walked.co_errors)
-    costly, sets = (), None
-    if ids is not None:
-        costly = _costly_rows(rows, measure, labels, ids, n_most)
-        sets = _report_label_sets(rows, LabelSets.from_blocks(walked.hashes), labels, n_most)
+    shares, hamming, *along = walked.shares.means()
+    largest = np.argsort(-shares, kind="stable")[:MAX_MATRIX_LABELS].tolist()
+    pairs = find_pairs(rows, measure, walked.co_errors, largest, n_pairs=options.n_pairs, confidence=options.confidence)
     return Explanation(
         name=name,
         measure=measure,
         labels=labels,
+        n_rows=walked.n_rows,
+        n_unobserved=walked.n_unobserved,
         shares=shares,
-        along=SharesAlong(family.name, grid, along),
+        error_rates=walked.error_rates(),
+        along=SharesAlong(family.name, grid, np.array(along), hamming),
         pairs=pairs,
-        costly_rows=costly,
-        label_sets=sets,
-        rows=rows,
+        confidence=options.confidence,
+        n_most=options.n_most,
+        _rows=rows,
+        _ids=ids,
     )
 
 
-class _Walked:
-    """What one walk over the rows finds; of two batches it adds up, label sets left out."""
+def _points(family: Family, parameters: ArrayLike | None, n_labels: int) -> np.ndarray:
+    """The parameters along which shares are followed: the ends and a few between, unless given."""
+    if parameters is not None:
+        return family.parameters(parameters, n_labels)
+    if family.name == "polynomial":
+        return np.array([1.0, 2.0, 3.0, 10.0, np.inf])
+    return np.array(sorted({1, min(2, n_labels), min(3, n_labels), (n_labels + 1) // 2, n_labels}))
 
-    def __init__(self, shares: ShareSums, co_errors: CoErrors, hashes: list):
-        self.shares, self.co_errors, self.hashes = shares, co_errors, hashes
+
+@dataclass(frozen=True, eq=False)
+class _Walked:
+    """What one walk over the rows finds; those of two batches add up."""
+
+    shares: ShareSums
+    co_errors: CoErrors
+    errors: FloatArray  # (n_labels,) sums of errors
+    known: FloatArray  # (n_labels,) weights of the rows in which a label is known
+    n_rows: int
+    n_unobserved: int
 
     def __add__(self, other: "_Walked") -> "_Walked":
-        return _Walked(self.shares + other.shares, self.co_errors + other.co_errors, [])
+        return _Walked(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))
+
+    def error_rates(self) -> FloatArray:
+        with np.errstate(invalid="ignore"):
+            return self.errors / self.known
 
 
 def _walk(models: Sequence[Rows], measures: Sequence[Measure]) -> _Walked:
-    rows, hashes = models[0], []
+    rows = models[0]
     shares, pairs = ShareCollector(rows, measures), PairCollector(rows)
+    errors, known = np.zeros(rows.n_labels), np.zeros(rows.n_labels)
+    n_unobserved = 0
     for block in error_blocks(rows):
         shares.add(block)
         pairs.add(block)
-        hashes.append(hash_block(block))
-    return _Walked(shares.finish(), pairs.finish(), hashes)
+        errors += label_sums(block.errors, block.weights)
+        known += _known_weights(rows, block)
+        n_unobserved += 0 if block.n_observed is None else int((block.n_observed == 0).sum())
+    n_rows = rows.n_rows - n_unobserved
+    return _Walked(shares.finish(), pairs.finish(), errors, known, n_rows, n_unobserved)
 
 
-def _costly_rows(
-    rows: Rows, measure: Measure, labels: tuple[str, ...], ids: Sequence[Any], n_most: int
-) -> tuple[CostlyRow, ...]:
-    """The rows with the largest losses; of equal ones, the earlier."""
-    losses = np.nan_to_num(np.concatenate([to_host(some) for some in choquet_rows(rows, measure)]))
-    if n_most < losses.size:  # all that may be among them, then in order: sorting all rows takes longer
-        least = np.partition(losses, losses.size - n_most - 1)[losses.size - n_most - 1]
-        places = np.flatnonzero(losses >= least)
-    else:
-        places = np.arange(losses.size)
-    places = places[np.argsort(-losses[places], kind="stable")][:n_most]
-    places = places[losses[places] > 0]
-    found = []
-    for place, of_row in zip(places.tolist(), read_labels(rows, places), strict=True):
-        true, predicted = (tuple(labels[label] for label in some) for some in of_row)
-        found.append(CostlyRow(ids[place], float(losses[place]), true, predicted))
-    return tuple(found)
-
-
-def _report_label_sets(rows: Rows, sets: LabelSets, labels: tuple[str, ...], n_most: int) -> LabelSetReport:
-    n_never, never = sets.never_predicted(rows, n_most)
-    return LabelSetReport.with_names(sets.n_true, sets.n_predicted, sets.mistakes(rows, n_most), n_never, never, labels)
+def _known_weights(rows: Rows, block: ErrorsOfRows) -> FloatArray | float:
+    weights = block.row_weights()
+    total = float(weights.sum())
+    if block.n_observed is None or (block.n_observed == rows.n_labels).all():
+        return total
+    # As dense blocks of what is known, a few rows at a time.
+    sums = np.zeros(rows.n_labels)
+    for some in rows.part(block.rows).known_blocks():
+        of_block = weights[some.rows]
+        sums += of_block.sum() if some.known is None else label_sums(to_host(some.known), of_block)
+    return sums

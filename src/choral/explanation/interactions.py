@@ -11,37 +11,38 @@ Hamming loss, negative where v is convex, since one mistake has spoilt the row a
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from choral._typing import FloatArray
-from choral.explanation.error_blocks import ErrorsOfRows, chunks
-from choral.explanation.levels import parts_by_level
+from choral.explanation.error_blocks import ErrorsOfRows, chunks, columns, parts_by_level
 from choral.measures import ByCount, ByRelevance, Form, Measure, Table, Terms
 from choral.measures.subsets import moebius_transform, set_sizes, zeta_transform
 
 Pair = tuple[int, int]
+MAX_RELEVANT_LABELS = 10  # measures that depend on the truth: a table of all label sets for each true one
 
 
 def sum_interactions(block: ErrorsOfRows, measure: Measure, form: Form, pairs: Sequence[Pair]) -> FloatArray:
     """The interaction of each pair of labels, added up over rows with their weights.
 
-    nan where the measure depends on the true labels: its interactions are not computed.
+    nan for more than 10 labels where the measure depends on the true labels: it is computed from all label sets.
     """
     total = np.zeros(len(pairs))
-    if isinstance(form, ByRelevance):
+    if isinstance(form, ByRelevance) and form.n_labels > MAX_RELEVANT_LABELS:
         return np.full(len(pairs), np.nan)
+    if isinstance(form, ByCount) and block.wrong is not None and block.n_observed is None:
+        first, second = np.array(pairs).T
+        parts = _by_count(form, int(block.wrong.max()))[block.wrong]
+        together = columns(block.errors, first) & columns(block.errors, second)
+        return (block.row_weights() * parts) @ together
     for _, part in chunks(block):
-        weights = np.ones(part.n_rows) if part.weights is None else part.weights
-        total += weights @ _interactions(part, measure, form, pairs)
+        total += part.row_weights() @ _interactions(part, measure, form, pairs)
     return total
 
 
-def _interactions(
-    block: ErrorsOfRows, measure: Measure, form: ByCount | Terms | Table, pairs: Sequence[Pair]
-) -> FloatArray:
+def _interactions(block: ErrorsOfRows, measure: Measure, form: Form, pairs: Sequence[Pair]) -> FloatArray:
     """Of shape (n_rows, n_pairs)."""
     if isinstance(form, ByCount):
         if block.n_observed is None:
@@ -56,8 +57,10 @@ def _interactions(
         return found
     if isinstance(form, Terms):
         return _by_terms(block, form, pairs)
-    errors = (block.errors.toarray() if sp.issparse(block.errors) else block.errors).astype(float)
-    return np.column_stack([_by_table(errors, form, pair) for pair in pairs])
+    true, errors = (part.toarray() if sp.issparse(part) else part for part in (block.true, block.errors))
+    if isinstance(form, Table):
+        return _by_table(errors.astype(float), form.values, pairs)
+    return _by_relevance(true.astype(bool), errors.astype(float), form, pairs)
 
 
 def _by_count(form: ByCount, max_wrong: int) -> FloatArray:
@@ -72,16 +75,12 @@ def _by_count(form: ByCount, max_wrong: int) -> FloatArray:
 def _at_smaller(block: ErrorsOfRows, parts: Callable[[int], FloatArray], pairs: Sequence[Pair]) -> FloatArray:
     """What both labels of a pair get at the levels that both are above: up to the smaller of their errors."""
     first, second = np.array(pairs).T
-    a, b = _columns(block.errors, first), _columns(block.errors, second)
-    both = ((a > 0) & (b > 0)).astype(float)
+    a, b = columns(block.errors, first), columns(block.errors, second)
     if block.wrong is not None:
-        return both * parts(int(block.wrong.max()))[block.wrong][:, np.newaxis]
+        return np.multiply(a & b, parts(int(block.wrong.max()))[block.wrong][:, np.newaxis], dtype=float)
     sums = parts_by_level(block.errors, None, parts)
-    return both * np.where(a <= b, _columns(sums, first), _columns(sums, second))
-
-
-def _columns(matrix: Any, labels: np.ndarray) -> Any:
-    return matrix[:, labels].toarray() if sp.issparse(matrix) else matrix[:, labels]
+    at_smaller = np.where(a <= b, columns(sums, first), columns(sums, second))
+    return np.where((a > 0) & (b > 0), at_smaller, 0.0)
 
 
 def _by_terms(block: ErrorsOfRows, form: Terms, pairs: Sequence[Pair]) -> FloatArray:
@@ -91,7 +90,7 @@ def _by_terms(block: ErrorsOfRows, form: Terms, pairs: Sequence[Pair]) -> FloatA
         places = {label: place for place, label in enumerate(labels)}
         inside = [number for number, pair in enumerate(pairs) if set(pair) <= set(labels)]
         if inside:
-            errors = _columns(block.errors, np.array(labels)).astype(float)
+            errors = columns(block.errors, np.array(labels)).astype(float)
             part = ErrorsOfRows(slice(0, block.n_rows), None, None, errors, None, None, None)
             of_term = [(places[pairs[number][0]], places[pairs[number][1]]) for number in inside]
             found[:, inside] += mass * _at_smaller(part, _overlap, of_term)
@@ -104,14 +103,30 @@ def _overlap(n_labels: int) -> FloatArray:
     return table
 
 
-def _by_table(errors: FloatArray, form: Table, pair: Pair) -> FloatArray:
-    """The interaction of a pair at each level, from the masses of the costs of all sets."""
-    masses = moebius_transform(1 - form.values[::-1])  # wrong on a set: right on all other labels
-    sizes, indices = set_sizes(form.n_labels), np.arange(form.values.size)
-    bits = sum(1 << label for label in pair)
-    table = zeta_transform(np.where(indices & bits == bits, masses / np.maximum(sizes - 1, 1), 0.0))
+def _by_relevance(true: np.ndarray, errors: FloatArray, form: ByRelevance, pairs: Sequence[Pair]) -> FloatArray:
+    """A table of what all label sets are worth for each true label set, each by itself."""
+    found = np.zeros((len(errors), len(pairs)))
+    every = (np.arange(1 << form.n_labels)[:, np.newaxis] >> np.arange(form.n_labels) & 1).astype(bool)
+    sets, group = np.unique(true, axis=0, return_inverse=True)
+    for number, relevant in enumerate(sets):
+        some = np.flatnonzero(group.ravel() == number)
+        values = form.worth(every, np.broadcast_to(relevant, every.shape))
+        found[some] = _by_table(errors[some], values, pairs)
+    return found
+
+
+def _by_table(errors: FloatArray, values: FloatArray, pairs: Sequence[Pair]) -> FloatArray:
+    """The interaction of each pair at each level, from the masses of the costs of all sets."""
+    masses = moebius_transform(1 - values[::-1])  # wrong on a set: right on all other labels
+    indices = np.arange(values.size)
+    masses /= np.maximum(set_sizes(errors.shape[1]) - 1, 1)
     order = np.argsort(-errors, axis=1, kind="stable")
     ordered = np.take_along_axis(errors, order, axis=1)
     steps = ordered - np.pad(ordered, ((0, 0), (0, 1)))[:, 1:]
     wrong = np.cumsum(1 << order, axis=1)
-    return (steps * table[wrong]).sum(axis=1)
+    found = np.empty((len(errors), len(pairs)))
+    for place, (first, second) in enumerate(pairs):
+        both = 1 << first | 1 << second
+        table = zeta_transform(np.where(indices & both == both, masses, 0.0))
+        found[:, place] = (steps * table[wrong]).sum(axis=1)
+    return found

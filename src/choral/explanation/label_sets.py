@@ -1,6 +1,5 @@
-"""Which whole label sets are mistaken for which, and which are never predicted."""
+"""Which rows cost most, which whole label sets are mistaken for which, and which are never predicted."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,109 +10,187 @@ from choral.explanation.error_blocks import ErrorsOfRows, error_blocks
 from choral.rows import Rows
 from choral.rows.hashes import hash_rows, mix_bits
 
-LabelSet = tuple[int, ...]
 HARD_FROM = 0.5  # scores are read as label sets from this one on
 
-
-class Mistake(NamedTuple):
-    """A label set that was predicted as another one."""
-
-    true: LabelSet
-    predicted: LabelSet
-    n_rows: int
+Names = tuple[str, ...]
 
 
-class Missed(NamedTuple):
-    """A label set that is never predicted."""
-
-    labels: LabelSet
-    n_rows: int  # in which it is true
-
-
-class RowLabels(NamedTuple):
-    """The labels of a row."""
-
-    true: LabelSet
-    predicted: LabelSet
-
-
-@dataclass(frozen=True, eq=False)
-class LabelSets:
-    """The label sets of all rows, as numbers that tell them apart.
+class CostlyRow(NamedTuple):
+    """A row with a large loss.
 
     Attributes
     ----------
-    true, predicted : ndarray of shape (n_rows,)
-        Equal numbers, equal label sets.
+    id : Any
+        Its name: an entry of ``ids`` or of the index of a frame, else its number.
+    row : int
+        Its number, from 0.
+    loss : float
+    true, predicted : tuple of str
+        The labels that are true, and those with a score of at least 0.5. Labels that are not known are in neither.
     """
 
+    id: Any
+    row: int
+    loss: float
+    true: Names
+    predicted: Names
+
+
+class LabelSetMistake(NamedTuple):
+    """A label set that was predicted as another one, and in how many rows."""
+
+    true: Names
+    predicted: Names
+    n_rows: int
+
+
+class NeverPredicted(NamedTuple):
+    """A label set that is never predicted, and in how many rows it is true."""
+
+    labels: Names
+    n_rows: int
+
+
+class LabelSetReport(NamedTuple):
+    """What happened to whole label sets.
+
+    Attributes
+    ----------
+    mistakes : tuple of LabelSetMistake
+        The most frequent ones.
+    never_predicted : tuple of NeverPredicted
+        The most frequent ones.
+    n_true, n_predicted, n_never_predicted : int
+        How many different label sets are true, are predicted, and are true but never predicted.
+    """
+
+    mistakes: tuple[LabelSetMistake, ...]
+    never_predicted: tuple[NeverPredicted, ...]
+    n_true: int
+    n_predicted: int
+    n_never_predicted: int
+
+
+@dataclass(frozen=True, eq=False)
+class RowNumbers:
+    """What is kept of some rows, to find label sets and costly rows among them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n,)
+        The numbers of the rows with a known label.
+    true, predicted : ndarray of shape (n,)
+        Equal numbers, equal label sets.
+    errors : ndarray of shape (n,)
+        The sum of the errors of each row: how many labels are wrong, for hard predictions.
+    """
+
+    rows: np.ndarray
     true: np.ndarray
     predicted: np.ndarray
+    errors: np.ndarray
 
     @classmethod
-    def from_blocks(cls, parts: Sequence[tuple[np.ndarray, np.ndarray]]) -> "LabelSets":
-        """Of blocks of rows, each as `hash_block` gives it."""
-        true, predicted = zip(*parts, strict=True)
-        return cls(np.concatenate(true), np.concatenate(predicted))
+    def from_rows(cls, rows: Rows) -> "RowNumbers":
+        """Those of rows in memory."""
+        parts = [_numbers_of_block(block) for block in error_blocks(rows)]
+        return cls(*(np.concatenate(some) for some in zip(*parts, strict=True)))
 
-    @property
-    def n_true(self) -> int:
-        """How many different label sets are true."""
-        return np.unique(self.true).size
+    def report(self, rows: Rows, labels: Names, n_most: int) -> LabelSetReport:
+        """The most frequent mistakes of whole label sets, and the most frequent ones that are never predicted."""
+        wrong = self.true != self.predicted
+        of_pairs = _Groups.of(mix_bits(self.true[wrong]) + self.predicted[wrong]).most(n_most)
+        true, predicted = _Groups.of(self.true), np.sort(self.predicted)
+        never = true.without(predicted)
+        frequent = never.most(n_most)
+        mistaken = read_labels(rows, self.rows[wrong][of_pairs.first], labels)
+        missed = read_labels(rows, self.rows[frequent.first], labels)
+        mistake_counts, missed_counts = of_pairs.counts.tolist(), frequent.counts.tolist()
+        return LabelSetReport(
+            tuple(LabelSetMistake(*sets, count) for sets, count in zip(mistaken, mistake_counts, strict=True)),
+            tuple(NeverPredicted(true, count) for (true, _), count in zip(missed, missed_counts, strict=True)),
+            true.first.size,
+            1 + int(np.count_nonzero(predicted[1:] != predicted[:-1])),
+            never.first.size,
+        )
 
-    @property
-    def n_predicted(self) -> int:
-        """How many different label sets are predicted."""
-        return np.unique(self.predicted).size
-
-    def mistakes(self, rows: Rows, n_most: int) -> tuple[Mistake, ...]:
-        """The most frequent mistakes of whole label sets."""
-        wrong = np.flatnonzero(self.true != self.predicted)
-        first, counts = _most_frequent(mix_bits(self.true[wrong]) + self.predicted[wrong], n_most)
-        labels = read_labels(rows, wrong[first])
-        return tuple(Mistake(*of_row, count) for of_row, count in zip(labels, counts.tolist(), strict=True))
-
-    def never_predicted(self, rows: Rows, n_most: int) -> tuple[int, tuple[Missed, ...]]:
-        """How many of the true label sets are never predicted, and the most frequent of them."""
-        missed = np.flatnonzero(~np.isin(self.true, self.predicted))
-        first, counts = _most_frequent(self.true[missed], n_most)
-        labels = read_labels(rows, missed[first])
-        found = tuple(Missed(of_row.true, count) for of_row, count in zip(labels, counts.tolist(), strict=True))
-        return np.unique(self.true[missed]).size, found
+    def most_costly(self, losses: np.ndarray, n_most: int) -> np.ndarray:
+        """The rows with the largest losses above 0; of equal ones, those with more errors, then the earlier."""
+        places = np.flatnonzero(losses[self.rows] > 0)
+        rows = self.rows[places]
+        return rows[_largest(n_most, losses[rows], self.errors[places])]
 
 
-def hash_block(block: ErrorsOfRows) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers for the true and for the predicted label sets of a block."""
-    return hash_rows(block.true), hash_rows(predicted_labels(block))
+def _numbers_of_block(block: ErrorsOfRows) -> list[np.ndarray]:
+    errors = np.asarray(block.errors.sum(axis=1)).ravel() if block.wrong is None else block.wrong
+    rows = np.arange(block.rows.start, block.rows.stop)
+    found = [rows, hash_rows(block.true), hash_rows(predicted_labels(block)), errors]
+    return found if block.n_observed is None else [part[block.n_observed > 0] for part in found]
+
+
+def _largest(n_most: int, *keys: np.ndarray) -> np.ndarray:
+    """Places of the largest by the first key, of equal ones by the next, then the earlier ones.
+
+    What cannot be among them is left out first: sorting all takes longer.
+    """
+    places, found, n_left = np.arange(keys[0].size), [], n_most
+    for key in keys:
+        if not 0 < n_left < places.size:
+            break
+        values = key[places]
+        least = np.partition(values, values.size - n_left)[values.size - n_left]
+        found.append(places[values > least])
+        n_left -= found[-1].size
+        places = places[values == least]
+    places = np.concatenate([*found, places[:n_left]])
+    return places[np.lexsort((places, *(-key[places] for key in reversed(keys))))]
+
+
+class _Groups(NamedTuple):
+    """Equal numbers: which they are, upwards, where each comes first, and how often it comes."""
+
+    numbers: np.ndarray
+    first: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, numbers: np.ndarray) -> "_Groups":
+        """Sorted, which is quicker than a table of numbers of 64 bits (`np.unique`)."""
+        order = np.argsort(numbers)
+        ordered = numbers[order]
+        is_new = np.ones(numbers.size, dtype=bool)
+        is_new[1:] = ordered[1:] != ordered[:-1]
+        starts = np.flatnonzero(is_new)
+        first = np.minimum.reduceat(order, starts) if starts.size else starts
+        return cls(ordered[starts], first, np.diff(starts, append=numbers.size))
+
+    def without(self, others: np.ndarray) -> "_Groups":
+        """Those groups whose numbers are not among these, which are sorted."""
+        places = np.minimum(np.searchsorted(others, self.numbers), others.size - 1)
+        return self._only(others[places] != self.numbers)
+
+    def most(self, n_most: int) -> "_Groups":
+        """The most frequent ones; of equally frequent ones, the earlier."""
+        return self._only(_largest(n_most, self.counts, -self.first))
+
+    def _only(self, some: np.ndarray) -> "_Groups":
+        return _Groups(*(part[some] for part in self))
 
 
 def predicted_labels(block: ErrorsOfRows) -> Any:
     """The predicted label sets: those labels whose scores are at least 0.5."""
-    if block.wrong is not None:
-        return block.pred
-    return block.pred >= HARD_FROM
+    return block.pred if block.wrong is not None else block.pred >= HARD_FROM
 
 
-def _most_frequent(numbers: np.ndarray, n_most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where the most frequent numbers come first, and how often they come; of equally frequent ones, the earlier."""
-    if not numbers.size:
-        return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp)
-    order = np.argsort(numbers)
-    ordered = numbers[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    counts = np.diff(np.append(starts, numbers.size))
-    first = np.minimum.reduceat(order, starts)
-    most = np.lexsort((first, -counts))[:n_most]
-    return first[most], counts[most]
-
-
-def read_labels(rows: Rows, places: np.ndarray) -> Iterator[RowLabels]:
-    """The true and the predicted labels of a few rows."""
+def read_labels(rows: Rows, places: np.ndarray, labels: Names) -> list[tuple[Names, Names]]:
+    """The names of the true and of the predicted labels of a few rows."""
+    found = []
     for place in places.tolist():
         (block,) = error_blocks(rows.part(slice(place, place + 1)))
-        yield RowLabels(_members(block.true), _members(predicted_labels(block)))
+        found.append((_members(block.true, labels), _members(predicted_labels(block), labels)))
+    return found
 
 
-def _members(row: Any) -> LabelSet:
+def _members(row: Any, labels: Names) -> Names:
     dense = row.toarray() if sp.issparse(row) else row
-    return tuple(np.flatnonzero(dense[0]).tolist())
+    return tuple(labels[label] for label in np.flatnonzero(dense[0]).tolist())

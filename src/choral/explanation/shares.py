@@ -18,7 +18,7 @@ t. With the errors of a row from the largest down,
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,12 @@ import scipy.sparse as sp
 
 from choral._array_api import first_foreign, to_library_of
 from choral._typing import FloatArray, LabelMatrix, RowWeights
-from choral.explanation.error_blocks import ErrorsOfRows, chunks, error_blocks
-from choral.explanation.levels import even_parts
+from choral.explanation.error_blocks import ErrorsOfRows, by_level, chunks, error_blocks, even_parts, levels
 from choral.explanation.shares_by_form import shares_of_block
 from choral.losses import Reduction
 from choral.measures import ByCount, Measure, check_measure
 from choral.rows import Rows, add_up, open_rows
+from choral.rows.label_errors import label_sums
 
 
 @np.errstate(under="ignore")
@@ -128,45 +128,72 @@ class ShareCollector:
         self._measures, self._n_labels = measures, rows.n_labels
         self._forms = [measure.form(rows.n_labels) for measure in measures]
         self._sums = np.zeros((len(measures), rows.n_labels))
-        self._by_count = np.zeros((1, rows.n_labels))  # rows in which a label is one of 0, 1, ... wrong ones
         self._weight = 0.0
 
     def add(self, block: ErrorsOfRows) -> None:
         """Add the rows of a block."""
-        weights = np.ones(block.n_rows) if block.weights is None else block.weights
-        known = weights if block.n_observed is None else np.where(block.n_observed > 0, weights, 0.0)
-        self._weight += float(known.sum())
-        plain = block.n_observed is None and block.wrong is not None
-        if plain and not sp.issparse(block.errors) and any(isinstance(form, ByCount) for form in self._forms):
-            self._add_by_count(_sums_by_count(block, block.weights))
+        weights = block.row_weights()
+        self._weight += float(weights.sum())
+        counted: list[int] = []  # places of measures that are added up together
+        if block.n_observed is None and not sp.issparse(block.errors):
+            counted = [place for alike in self._by_table.values() for place in alike]
+            self._add_counted(block)
         for place, (measure, form) in enumerate(zip(self._measures, self._forms, strict=True)):
-            if plain and not sp.issparse(block.errors) and isinstance(form, ByCount):
-                continue
-            for some, errors in chunks(block):
-                shares = shares_of_block(errors, measure, form)
-                self._sums[place] += known[some] @ shares
+            if place not in counted:
+                for some, part in chunks(block):
+                    self._sums[place] += weights[some] @ shares_of_block(part, measure, form)
 
-    def _add_by_count(self, sums: FloatArray) -> None:
-        if len(sums) > len(self._by_count):
-            self._by_count, sums = sums, self._by_count
-        self._by_count[: len(sums)] += sums
+    @cached_property
+    def _by_table(self) -> dict[bytes, list[int]]:
+        """The even parts of counting measures, each with the places of the measures that have them."""
+        found: dict[bytes, list[int]] = {}
+        for place, form in enumerate(self._forms):
+            if isinstance(form, ByCount):
+                found.setdefault(even_parts(form, self._n_labels).tobytes(), []).append(place)
+        return found
+
+    def _add_counted(self, block: ErrorsOfRows) -> None:
+        """Add dense rows under counting measures: equal measures once, and scores sorted once for all."""
+        if not self._by_table:
+            return
+        tables = np.array([np.frombuffer(table) for table in self._by_table])
+        sums = _sums_of_flags(block, tables) if block.wrong is not None else _sums_by_level(block, tables)
+        for alike, of_table in zip(self._by_table.values(), sums, strict=True):
+            self._sums[alike] += of_table
 
     def finish(self) -> ShareSums:
         """The sums of all rows."""
-        for place, form in enumerate(self._forms):
-            if isinstance(form, ByCount) and self._by_count.any():
-                self._sums[place] += even_parts(form, len(self._by_count) - 1) @ self._by_count
         return ShareSums(self._sums, self._weight)
 
 
-def _sums_by_count(block: ErrorsOfRows, weights: np.ndarray | None) -> FloatArray:
-    """For each number e of wrong labels, in how many rows, or what weight of them, each label is one of e wrong."""
-    wrong: Any = block.wrong
-    # Whole numbers up to 2^24 are exact in single precision, and a block has fewer rows.
-    kind = np.float32 if weights is None and block.n_rows < 1 << 24 else np.float64
-    in_group = np.zeros((int(wrong.max()) + 1, block.n_rows), dtype=kind)
-    in_group[wrong, np.arange(block.n_rows)] = 1 if weights is None else weights
-    return (in_group @ block.errors.astype(kind)).astype(float)
+def _sums_of_flags(block: ErrorsOfRows, tables: FloatArray) -> FloatArray:
+    """The shares of each label under each table, where each of e wrong labels gets the entry e."""
+    sums = np.zeros((len(tables), block.errors.shape[1]))
+    buffer = np.empty((0, 0))  # fresh memory for each chunk would take as long as the rest
+    for _, part in chunks(block):
+        if len(buffer) < part.n_rows:
+            buffer = np.empty(part.errors.shape)
+        flags = buffer[: part.n_rows]
+        np.copyto(flags, part.errors)
+        of_rows = tables[:, part.wrong]
+        sums += (of_rows if part.weights is None else of_rows * part.weights) @ flags
+    return sums
+
+
+def _sums_by_level(block: ErrorsOfRows, tables: FloatArray) -> FloatArray:
+    """The shares of each label under each table, where each of j labels above a level gets the entry j."""
+    n_labels = block.errors.shape[1]
+    sums = np.zeros((len(tables), n_labels))
+    for _, part in chunks(block):
+        order, steps = levels(part.errors)
+        for place, table in enumerate(tables):
+            if (table[1:] == table[1]).all():  # Hamming loss: each label by itself
+                sums[place] += table[1] * label_sums(part.errors, part.weights)
+                continue
+            shares = np.cumsum(steps * by_level(table, steps), axis=1)
+            shares = shares if part.weights is None else shares * part.weights[:, np.newaxis]
+            sums[place] += np.bincount(order.ravel(), weights=shares.ravel(), minlength=n_labels)
+    return sums
 
 
 # One matrix of all rows

@@ -4,6 +4,16 @@
 """
 
 from choral.rows.blocks import CorrectBlock, ErrorBlock, KnownBlock, PairBlock, Rows
-from choral.rows.door import add_up, column_names, open_rows
+from choral.rows.door import add_up, column_names, open_rows, row_names
 
-__all__ = ["CorrectBlock", "ErrorBlock", "KnownBlock", "PairBlock", "Rows", "add_up", "column_names", "open_rows"]
+__all__ = [
+    "CorrectBlock",
+    "ErrorBlock",
+    "KnownBlock",
+    "PairBlock",
+    "Rows",
+    "add_up",
+    "column_names",
+    "open_rows",
+    "row_names",
+]

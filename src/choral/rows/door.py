@@ -223,6 +223,13 @@ def column_names(values: Any) -> tuple[str, ...] | None:
     return None if _are_numbers(columns) else tuple(map(str, columns))
 
 
+def row_names(values: Any) -> list[Any] | None:
+    """The index of a pandas frame as a list; None for anything else, and where nobody named its rows."""
+    index = _index_of(values)
+    names = None if index is None else list(index)
+    return None if names is None or _are_numbers(names) else names
+
+
 def check_alignment(y_true: Any, other: Any, name: str, true_name: str = "y_true") -> None:
     """Refuse two frames whose columns or rows are named otherwise: they would be compared by position."""
     if _is_frame(y_true) and _is_frame(other):

@@ -20,7 +20,8 @@ def hash_rows(labels: Any) -> np.ndarray:
     """
     if sp.issparse(labels):
         return _hash_entries(labels)
-    packed = np.packbits(np.ascontiguousarray(labels, dtype=bool), axis=1)
+    flags = labels.view(bool) if labels.dtype == np.uint8 else labels != 0  # packbits takes any byte but 0 for True
+    packed = np.packbits(flags, axis=1)
     n_bytes = packed.shape[1]
     words = np.zeros((len(packed), -(-n_bytes // 8) * 8), dtype=np.uint8)
     words[:, :n_bytes] = packed
