@@ -49,7 +49,7 @@ from choral.measures import (
     SubsetMeasure,
 )
 from choral.overlap import FLoss, JaccardLoss
-from choral.profiles import ErrorProfile, MixedPredictionsWarning, ObservedProfile, loss_curve
+from choral.profiles import ErrorProfile, MixedPredictionsWarning, ObservedProfile, independent_curve, loss_curve
 from choral.scores import harden, harden_top, scores_from_logits, stack_proba
 from choral.scoring import make_scorer
 from choral.stats import MultilabelStratifiedKFold
@@ -120,6 +120,7 @@ __all__ = [
     "hamming_loss",
     "harden",
     "harden_top",
+    "independent_curve",
     "jaccard_loss",
     "loss_by_name",
     "loss_curve",

@@ -67,8 +67,9 @@ def test_table_marks_the_best_of_each_column(folder):
     assert (broad[header.index("Hamming")], deep[header.index("Hamming")]) == ("*0.2500", "0.3333")
     assert (broad[header.index("subset")], deep[header.index("subset")]) == ("0.7500", "*0.5000")
     assert "4 rows, 3 labels, hard predictions" in result.stdout
-    assert "Best at k=1 (Hamming): broad" in result.stdout
-    assert "Best at k=3 (subset 0/1): deep" in result.stdout
+    assert "Least loss at k=1 (Hamming): broad." in result.stdout
+    assert "Least loss at k=3 (subset 0/1): deep." in result.stdout
+    assert (broad[-1], deep[-1]) == ("0.0000", "0.7500")  # togetherness, without a star
 
 
 def test_baseline_is_the_last_row_and_never_the_best(folder):
@@ -131,7 +132,7 @@ def test_a_terminal_too_narrow_for_either_table(folder, monkeypatch):
     for name in names:
         Path(f"{name}.csv").write_text(BROAD)
     output = run_in_terminal(monkeypatch, "true.csv", *(f"{name}.csv" for name in names), columns=30)
-    assert [len(cells(output, name)) for name in names] == [4, 4, 4]  # losses at k = 1, 2, 3 and the area
+    assert [len(cells(output, name)) for name in names] == [5, 5, 5]  # losses at k = 1, 2, 3, the area and togetherness
 
 
 # Notes: who is best, and how sure that is
@@ -152,31 +153,58 @@ def notes(*arguments):
 
 
 def test_clear_differences(three_models):
-    sentence = "Best at k=1 (Hamming): good; the 95% bootstrap intervals of all differences to it exclude 0.\n"
-    assert sentence in notes("t.npy", "good.npy", "bad.npy")
+    output = notes("t.npy", "good.npy", "bad.npy")
+    assert "good is best at k=1 (Hamming), by 1.0000 (95% interval 1.0000 to 1.0000).\n" in output
+    assert "surely" not in output
 
 
 def test_differences_that_are_not_clear(three_models):
-    reason = "since the 95% bootstrap interval of the difference includes 0"
-    sentence = f"Best at k=4 (subset 0/1): good; near may be as good, {reason}.\n"
-    assert sentence in notes("t.npy", "good.npy", "near.npy", "bad.npy")
+    sentence = "No model is surely best at k=4 (subset 0/1): good leads near by 0.0020 (95% interval 0.0000 to 0.0"
+    output = notes("t.npy", "good.npy", "near.npy", "bad.npy")
+    assert re.search(re.escape(sentence) + r"\d+\); the others are worse\.\n", output)
     np.save("nearer.npy", np.load("near.npy"))
-    reason = "since the 95% bootstrap intervals of the differences include 0"
-    sentence = f"Best at k=4 (subset 0/1): good; near, nearer may be as good, {reason}.\n"
-    assert sentence in notes("t.npy", "good.npy", "near.npy", "nearer.npy")
+    output = notes("t.npy", "good.npy", "near.npy", "nearer.npy")
+    assert re.search(re.escape(sentence) + r"\d+\); nearer may be as good too\.\n", output)
+    assert "little power" not in output
+
+
+def test_models_with_the_same_loss(three_models):
+    np.save("same.npy", np.load("good.npy"))
+    sentence = "No model is surely best at k=1 (Hamming): good and same have the same loss; the others are worse.\n"
+    assert sentence in notes("t.npy", "good.npy", "same.npy", "bad.npy")
+
+
+def test_the_next_model_is_named(three_models):
+    np.save("half.npy", np.where(np.arange(500)[:, None] < 250, np.load("t.npy"), np.load("bad.npy")))
+    output = notes("t.npy", "good.npy", "bad.npy", "half.npy")
+    assert re.search(
+        r"good is best at k=1 \(Hamming\), by 0\.5000 \(95% interval [0-9. to]+\), ahead of half\.\n", output
+    )
+
+
+def test_few_rows_have_little_power(folder):
+    truth = np.random.default_rng(0).integers(2, size=(30, 3))
+    near = truth.copy()
+    near[0, 0] = 1 - near[0, 0]
+    for name, labels in {"t": truth, "good": truth, "near": near}.items():
+        np.save(f"{name}.npy", labels)
+    assert "With 30 rows there is little power to tell models apart.\n" in notes("t.npy", "good.npy", "near.npy")
+    np.save("bad.npy", 1 - truth)
+    assert "little power" not in notes("t.npy", "good.npy", "bad.npy")
 
 
 def test_no_bootstrap_no_word_about_it(three_models):
     output = notes("t.npy", "good.npy", "bad.npy", "--bootstrap", 0)
-    assert "Best at k=1 (Hamming): good.\n" in output
+    assert "Least loss at k=1 (Hamming): good.\n" in output
     assert "bootstrap" not in output
+    assert "interval" not in output
 
 
 def test_few_bootstrap_samples_are_no_evidence(three_models):
     output = notes("t.npy", "good.npy", "bad.npy", "--bootstrap", 1)
-    assert "Best at k=1 (Hamming): good.\n" in output
+    assert "Least loss at k=1 (Hamming): good.\n" in output
     assert "Too few to say how sure the differences are: 1 bootstrap sample, expected at least 100.\n" in output
-    assert "exclude 0" in notes("t.npy", "good.npy", "bad.npy", "--bootstrap", 100)
+    assert "good is best at" in notes("t.npy", "good.npy", "bad.npy", "--bootstrap", 100)
 
 
 @pytest.mark.parametrize(("n_rows", "size"), [(1, "1 row"), (9, "9 rows")])
@@ -186,19 +214,39 @@ def test_few_rows_are_no_evidence(folder, n_rows, size):
     np.save("bad.npy", np.zeros((n_rows, 1)))
     output = notes("t.npy", "good.npy", "bad.npy")
     assert f"{size}, 1 label, hard predictions" in output
-    assert "Best at k=1 (Hamming): good.\n" in output
+    assert "Least loss at k=1 (Hamming): good.\n" in output
     assert f"Too few to say how sure the differences are: {size}, expected at least 10.\n" in output
+    alone = notes("t.npy", "bad.npy")
+    assert "bad has a loss of 1.0000 at k=1 (Hamming).\n" in alone
+    assert f"Too few to say how sure the losses are: {size}, expected at least 10.\n" in alone
+
+
+def test_a_single_model_has_an_interval_too(three_models):
+    output = notes("t.npy", "near.npy")
+    assert re.search(r"near has a loss of 0\.0005 at k=1 \(Hamming\) \(95% interval 0\.0000 to 0\.00\d\d\)\.\n", output)
+    assert re.search(
+        r"near has a loss of 0\.0020 at k=4 \(subset 0/1\) \(95% interval 0\.0000 to 0\.00\d\d\)\.\n", output
+    )
+    assert "interval" not in notes("t.npy", "near.npy", "--bootstrap", 0)
+
+
+def test_columns_are_explained(three_models):
+    output = notes("t.npy", "near.npy", "bad.npy")
+    assert "area: the mean loss along the slide from Hamming to subset 0/1 loss.\n" in output
+    assert "together (no loss): 1 if all mistakes are in few rows, 0 if they are spread evenly. " in output
+    assert "If errors were independent, it would be 0.0000 (near).\n" in output  # bad is wrong on all labels: nan
 
 
 def test_polynomial_notes_speak_of_the_columns_shown(three_models):
     output = notes("t.npy", "good.npy", "bad.npy", "--family", "polynomial")
-    assert "Best at alpha=1 (Hamming): good; the 95% bootstrap intervals of all differences to it exclude 0." in output
-    assert "Best at alpha=inf (subset 0/1): good; bootstrap intervals end at alpha=1000.\n" in output
+    assert "good is best at alpha=1 (Hamming), by 1.0000 (95% interval 1.0000 to 1.0000)." in output
+    assert "Least loss at alpha=inf (subset 0/1): good; bootstrap intervals end at alpha=1000.\n" in output
 
 
 def test_notes_speak_of_the_parameters_asked_for(three_models):
     output = notes("t.npy", "good.npy", "bad.npy", "--parameters", "2,3", "--bootstrap", 0)
-    assert [line for line in output.splitlines() if "Best" in line] == ["Best at k=2: good.", "Best at k=3: good."]
+    sentences = [line for line in output.splitlines() if "Least" in line]
+    assert sentences == ["Least loss at k=2: good.", "Least loss at k=3: good."]
 
 
 # Options
@@ -285,7 +333,7 @@ def test_id_column(folder):
 def test_family_and_parameters(folder):
     options = ("--family", "polynomial", "--parameters", "1,2,inf", "--bootstrap", "0", "--csv", "out.csv")
     result = run("true.csv", "broad.csv", "deep.csv", *options)
-    assert "Best at alpha=inf (subset 0/1): deep." in result.stdout
+    assert "Least loss at alpha=inf (subset 0/1): deep." in result.stdout
     rows = [row for row in read_csv("out.csv") if row["model"] == "broad"]
     assert [float(row["parameter"]) for row in rows] == [1, 2, np.inf]
     # one wrong label of three: 1 - (2/3) ** 2 = 5/9 in three rows of four
@@ -341,7 +389,32 @@ def test_csv_holds_curves_and_intervals(folder):
     assert losses["deep"] == pytest.approx((2 / 3 + 1) / 4)
     broad = next(row for row in rows if row["model"] == "broad" and row["parameter"] == "3")
     assert float(broad["difference"]) == pytest.approx(0.25)
-    assert float(broad["lower"]) <= float(broad["difference"]) <= float(broad["upper"])
+    assert float(broad["difference_lower"]) <= float(broad["difference"]) <= float(broad["difference_upper"])
+    assert float(broad["lower"]) <= float(broad["loss"]) == 0.75 <= float(broad["upper"])
+    together = {row["model"]: float(row["togetherness"]) for row in rows}
+    assert together == pytest.approx({"broad": 0, "deep": 3 / 4, "all irrelevant": 0})
+
+
+def test_what_was_written_is_said(folder):
+    pytest.importorskip("matplotlib")
+    result = run("true.csv", "broad.csv", "--csv", "out.csv", "--plot", "out.svg")
+    assert result.stderr == "Wrote out.csv and out.svg.\n"
+    assert "Wrote" not in result.stdout
+    assert run("true.csv", "broad.csv", "--csv", "out.csv", "--json").stderr == "Wrote out.csv.\n"
+
+
+def test_plots_have_bands(folder, monkeypatch):
+    pytest.importorskip("matplotlib")
+    from choral.displays import LossCurveDisplay
+
+    seen = []
+    plot = LossCurveDisplay.plot
+    monkeypatch.setattr(LossCurveDisplay, "plot", lambda self: (seen.append(self.bands), plot(self))[1])
+    run("true.csv", "broad.csv", "--plot", "out.svg")
+    run("true.csv", "broad.csv", "--plot", "out.svg", "--bootstrap", 0)
+    assert [len(bands) for bands in seen] == [2, 2]
+    assert all(band is not None for band in seen[0])
+    assert seen[1] == (None, None)
 
 
 @pytest.mark.parametrize(("name", "start"), [("out.png", b"\x89PNG"), ("out.svg", b"<?xml"), ("out.PDF", b"%PDF")])
@@ -362,7 +435,7 @@ def test_odd_names_in_outputs(folder, name):
     result = run("true.csv", f"{name}.csv", "deep.csv", "--csv", "out.csv", "--plot", "out.svg")
     assert result.exit_code == 0, result.output
     glyphs = "warning: the font of the plot lacks some characters of the names.\n"
-    assert result.stderr == (glyphs if name == "模型" else "")
+    assert result.stderr == (glyphs if name == "模型" else "") + "Wrote out.csv and out.svg.\n"
     assert read_csv("out.csv")[0]["model"] == printable(name)
     assert b"\x1b" not in Path("out.svg").read_bytes() + Path("out.csv").read_bytes()
 

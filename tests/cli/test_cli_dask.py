@@ -109,7 +109,7 @@ def test_parts_give_what_the_whole_gives(kind):
         *(write_both(*pair, kind) for pair in (("true", TRUE), ("b", BROAD), ("d", DEEP))), strict=True
     )
     assert output(*folders) == output(*files)
-    assert "bootstrap intervals" in output(*folders)
+    assert "95% interval" in output(*folders)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_scores_have_no_intervals_and_say_so(folder):
 def test_hard_and_soft_folders_are_a_warning(folder):
     result = run("true", "scores", "broad", "--weights", "w", "--bootstrap", "0")
     assert result.stderr.startswith("warning: scores (scores) and hard labels do not compare")
-    assert "Best at k=1 (Hamming): broad.\n" in result.stdout
+    assert "Least loss at k=1 (Hamming): broad.\n" in result.stdout
 
 
 def test_too_many_combinations_have_no_intervals(folder, monkeypatch):

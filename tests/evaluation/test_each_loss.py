@@ -123,19 +123,23 @@ def test_the_table_says_so(problem):
     assert evaluation.each_loss == ("<auto>",)
     assert evaluation.notes() == ["Decided anew for each loss: <auto>."]
     summary = evaluation.summary()
-    assert summary.columns == ("Hamming", "k=2", "k=3", "subset", "area")
+    assert summary.columns == ("Hamming", "k=2", "k=3", "subset", "area", "together")
+    assert np.isnan(summary.rows["<auto>"][5])  # each loss judges other labels
+    assert summary.rows["plain"][5] == evaluation.curves["plain"].togetherness
     assert summary.rows["<auto>"][:4] == pytest.approx(losses_by_hand(y_true, curve))
     assert summary.rows["<auto>"][4] == evaluation.curves["<auto>"].area
-    first, head, *rows, note = repr(evaluation).splitlines()
-    assert first == "Evaluation: binomial losses, 120 rows, 4 labels"
+    head, *rows = repr(evaluation).partition("\n\n")[0].splitlines()
     assert head.split() == ["model", *summary.columns]
     assert [row.split()[0] for row in rows] == ["<auto>", "plain", "all"]
     assert rows[1].split()[1] == f"*{evaluation.curves['plain'].losses[0]:.4f}"  # as good as the other
-    assert note == "Decided anew for each loss: <auto>."
+    assert rows[0].split()[-1] == "-"
+    assert "\nDecided anew for each loss: <auto>.\n" in repr(evaluation)
     page = evaluation._repr_html_()
     assert "<p>Decided anew for each loss: &lt;auto&gt;.</p>" in page
     assert page.count("<tr>") == 4
     data = json.loads(json.dumps(evaluation.to_dict(), allow_nan=False))
+    assert data["models"]["<auto>"]["togetherness"] is None
+    assert data["models"]["<auto>"]["summary"]["together"] is None
     assert [data["models"][name]["each_loss"] for name in ("<auto>", "plain")] == [True, False]
     saved = data["models"]["<auto>"]["profile"]
     assert (saved["family"], saved["parameters"]) == ("binomial", [1, 2, 3, 4])

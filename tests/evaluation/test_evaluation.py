@@ -50,26 +50,27 @@ def test_summary_columns():
     y_true, predictions = problem(n_labels=12)
     evaluation = evaluate(y_true, predictions, n_bootstrap=0)
     summary = evaluation.summary()
-    assert summary.columns == ("Hamming", "k=2", "k=3", "k=6", "subset", "area")
+    assert summary.columns == ("Hamming", "k=2", "k=3", "k=6", "subset", "area", "together")
+    assert summary.lower_is_better == (True,) * 6 + (False,)
     profile = evaluation.profiles["bad"]
-    expected = [*profile.curve().losses[[0, 1, 2, 5, 11]], profile.curve().area]
+    expected = [*profile.curve().losses[[0, 1, 2, 5, 11]], profile.curve().area, profile.togetherness()]
     assert summary.rows["bad"] == pytest.approx(expected)
     assert list(summary.rows) == ["good", "bad", "all irrelevant"]
     polynomial = evaluate(y_true, predictions, family="polynomial", n_bootstrap=0).summary()
-    assert polynomial.columns == ("Hamming", "alpha=2", "alpha=3", "alpha=10", "subset", "area")
+    assert polynomial.columns == ("Hamming", "alpha=2", "alpha=3", "alpha=10", "subset", "area", "together")
     assert polynomial.rows["bad"][4] == profile.loss(choral.SubsetMeasure())
     chosen = evaluate(y_true, predictions, parameters=[2, 7], n_bootstrap=0).summary()
-    assert chosen.columns == ("k=2", "k=7", "area")
-    assert chosen.rows["bad"][-1] == summary.rows["bad"][-1]
+    assert chosen.columns == ("k=2", "k=7", "area", "together")
+    assert chosen.rows["bad"][2:] == summary.rows["bad"][5:]
 
 
 @pytest.mark.parametrize(
     "n_labels, columns",
     [
         (1, ("Hamming", "area")),
-        (2, ("Hamming", "subset", "area")),
-        (3, ("Hamming", "k=2", "subset", "area")),
-        (4, ("Hamming", "k=2", "k=3", "subset", "area")),
+        (2, ("Hamming", "subset", "area", "together")),
+        (3, ("Hamming", "k=2", "subset", "area", "together")),
+        (4, ("Hamming", "k=2", "k=3", "subset", "area", "together")),
     ],
 )
 def test_summary_of_few_labels(n_labels, columns):
@@ -233,7 +234,7 @@ def test_frames_with_their_columns_in_another_order_are_refused():
 def test_close_parameters_have_columns_of_their_own():
     y_true, predictions = problem()
     evaluation = evaluate(y_true, predictions, family="polynomial", parameters=[1, 1.0000001, 2], n_bootstrap=0)
-    assert evaluation.summary().columns == ("alpha=1", "alpha=1.0000001", "alpha=2", "area")
+    assert evaluation.summary().columns == ("alpha=1", "alpha=1.0000001", "alpha=2", "area", "together")
 
 
 @pytest.mark.parametrize("predictions", [np.zeros((1, 2)), [("a", [[0, 1]])]])

@@ -288,6 +288,19 @@ def test_many_labels_with_scores_have_fewer_levels():
     assert rates.curve(parameters=[100_000]).losses[0] == pytest.approx(0.25 * 7 / 8 + 0.25 * 3 / 4 + 0.5 / 2)
 
 
+@pytest.mark.parametrize("soft", [False, True])
+def test_labels_in_another_order(soft):
+    rng = np.random.default_rng(7)
+    true, pred = rng.integers(2, size=(30, 4)).astype(float), rng.random((30, 4))
+    true[rng.random(true.shape) < 0.3] = NAN
+    pred, order = pred if soft else pred < 0.4, [2, 0, 3, 1]
+    rates = LabelErrorRates.from_predictions(true, pred).in_order(order)
+    expected = LabelErrorRates.from_predictions(true[:, order], pred[:, order])
+    np.testing.assert_allclose(rates.rates, expected.rates)
+    np.testing.assert_array_equal(rates.sets.numbers, expected.sets.numbers)
+    np.testing.assert_allclose((rates + expected).curve().losses, expected.curve().losses)
+
+
 # Sets of known labels
 
 

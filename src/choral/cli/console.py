@@ -3,7 +3,6 @@
 Results go to stdout, all else to stderr. No number of a table is ever left out, however narrow the terminal.
 """
 
-import math
 import os
 import sys
 import warnings
@@ -21,6 +20,8 @@ from typer.core import TyperGroup
 
 import choral
 from choral._text import printable
+from choral.measures.families import describe_parameter as describe_parameter
+from choral.measures.families import name_end as name_end
 
 # in messages of the library: what it calls an argument, and which option that is here
 OPTIONS_BY_ARGUMENT = {
@@ -187,20 +188,3 @@ def print_sentences(sentences: Iterable[str]) -> None:
     console = new_console()
     for sentence in sentences:
         console.print(Text(sentence))
-
-
-def describe_parameter(family: str, parameter: float, n_labels: int) -> str:
-    """A parameter in words: its value and, at the ends of the family, the well-known loss.
-
-    Examples
-    --------
-    >>> [describe_parameter("binomial", k, n_labels=5) for k in (1, 2, 5)]
-    ['1 (Hamming)', '2', '5 (subset 0/1)']
-    """
-    return f"{parameter:.15g}{name_end(family, parameter, n_labels)}"
-
-
-def name_end(family: str, parameter: float, n_labels: int) -> str:
-    """The well-known loss at an end of a family, in brackets; nothing between the ends."""
-    subset = n_labels if family == "binomial" else math.inf
-    return " (Hamming)" if parameter == 1 else " (subset 0/1)" if parameter == subset else ""

@@ -8,17 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-import numpy as np
 import typer
 from rich.table import Table
 from rich.text import Text
 
 import choral
-from choral._text import counted, printable
-from choral._validation import ROUNDING
+from choral._text import join_names, printable
 from choral.cli.console import (
     Show,
-    describe_parameter,
     new_table,
     print_sentences,
     print_upright_or_sideways,
@@ -46,9 +43,10 @@ from choral.cli.options import (
     write_plot,
 )
 from choral.curves import LossCurve
-from choral.evaluation import Evaluation, Summary, evaluate_summaries, first_best
+from choral.evaluation import Evaluation, evaluate_summaries
 from choral.evaluation.evaluating import check_names
 from choral.evaluation.parts import summarise_parts
+from choral.evaluation.result import COLUMNS
 from choral.label_files import (
     ComparedOptions,
     ComparedPaths,
@@ -58,10 +56,9 @@ from choral.label_files import (
     read_compared,
 )
 from choral.label_files.table import Matrix
-from choral.measures.families import FAMILIES, get_family
+from choral.measures.families import FAMILIES
 
 MAX_BOOTSTRAP_SAMPLES = 100_000
-MIN_ROWS, MIN_BOOTSTRAP_SAMPLES = 10, 100  # with fewer, a bootstrap interval is no evidence
 
 EPILOG = """
 The first line of a CSV or TSV file is a header if it is not all numbers, or is 0,1,2 and so on. Labels are matched by
@@ -165,7 +162,10 @@ def evaluate_files(
             decided = {found.model: found.to_dict() for found in joint}
             typer.echo(json.dumps({**evaluation.to_dict(), "decided_jointly": decided}, indent=2))
         else:
-            _print_evaluation(evaluation, 0 if compared.why_no_intervals else n_bootstrap, joint)
+            _print_evaluation(evaluation, joint)
+    written = [path for path in (csv_path, plot_path, page_path) if path is not None]
+    if written:
+        typer.echo(f"Wrote {join_names([printable(path) for path in written])}.", err=True)
 
 
 # Files and folders
@@ -297,9 +297,7 @@ def _write_page(
             warnings.simplefilter("ignore", choral.MixedPredictionsWarning)  # it has been said
             evaluations.append(compared.evaluate(progress=show, **{**options, "family": other}))
     show(0, 1, "writing the page")
-    n_bootstrap = 0 if compared.why_no_intervals else options["n_bootstrap"]
-    _, *notes = _make_notes(evaluation, n_bootstrap, joint)  # the first is about the table on the screen
-    sentences = [_make_headline(evaluation), *notes]
+    sentences = [evaluation.headline(), *evaluation.answer(), *_describe_gains(evaluation, joint)]
     more = [joint[0].curves(one.family, one.parameters) if _is_single(evaluation, joint) else {} for one in evaluations]
     write_page(evaluation_contents(evaluations, _name_file(truth), sentences, compared.labels, more), path)
 
@@ -310,129 +308,45 @@ def _is_single(evaluation: Evaluation, joint: list[JointDecisions]) -> bool:
 
 
 def _make_csv_rows(evaluation: Evaluation) -> Iterator[list[Any]]:
-    """One line per curve and parameter, with the interval of the difference to the best; the header first."""
-    yield ["model", "family", "parameter", "loss", "difference", "lower", "upper"]
-    for name, curve in evaluation.curves.items():
-        columns = [curve.parameters, curve.losses]
-        if evaluation.differences is not None and name in evaluation.differences:
-            difference = evaluation.differences[name]
-            columns += [difference.estimate, difference.lower, difference.upper]
-        for numbers in zip(*columns, strict=True):
-            missing = [""] * (5 - len(numbers))
-            yield [name, evaluation.family, *map(str, numbers), *missing]
+    """One line per curve and parameter, with intervals; the header first. Cells of what is not known are empty."""
+    yield list(COLUMNS)
+    for row in evaluation.to_rows():
+        yield ["" if cell is None else str(cell) for cell in row]
 
 
 def _make_display(evaluation: Evaluation, more: dict[str, LossCurve]) -> Display:
-    """Put all curves on one pair of axes."""
+    """Put all curves on one pair of axes, with their bootstrap intervals."""
     from choral.displays import LossCurveDisplay
 
-    return LossCurveDisplay.from_curves({**evaluation.curves, **more}, baseline=evaluation.baseline)
+    curves = {**evaluation.curves, **more}
+    return LossCurveDisplay.from_curves(curves, bands=evaluation.bands(), baseline=evaluation.baseline)
 
 
-def _print_evaluation(evaluation: Evaluation, n_bootstrap: int, joint: list[JointDecisions]) -> None:
+def _print_evaluation(evaluation: Evaluation, joint: list[JointDecisions]) -> None:
     """Print the table of losses, then what to read from it."""
     print_upright_or_sideways(partial(_make_table, evaluation))
-    print_sentences(["", *_make_notes(evaluation, n_bootstrap, joint)])
+    print_sentences(["", *evaluation.sentences(), *_describe_gains(evaluation, joint)])
+
+
+def _describe_gains(evaluation: Evaluation, joint: list[JointDecisions]) -> list[str]:
+    """What better decisions would gain, a sentence for each model with scores."""
+    return [found.describe(name_model=len(evaluation.models) > 1) for found in joint]
 
 
 def _make_table(evaluation: Evaluation, *, sideways: bool = False) -> Table:
     """Tabulate losses by model, the best marked, the baseline last; a row for each model or, sideways, each loss."""
-    summary = evaluation.summary()
-    models = evaluation.models
-    least = [min(losses) for losses in zip(*(summary.rows[name] for name in models), strict=True)]
     rows = []
-    for name in [*models, evaluation.baseline]:
+    for name, cells in evaluation.cells().items():
         style = "dim" if name == evaluation.baseline else ""
-        losses = [
-            Text(f"*{loss:.4f}", style="bold")
-            if name in models and loss <= best + ROUNDING
-            else Text(f"{loss:.4f}", style=style)
-            for loss, best in zip(summary.rows[name], least, strict=True)
-        ]
+        losses = [Text(f"*{text}", style="bold") if best else Text(text, style=style) for text, best in cells]
         rows.append([Text(name, style=style), *losses])
-    grid = [[Text("model"), *map(Text, summary.columns)], *rows]
+    grid = [[Text("model"), *map(Text, evaluation.summary().columns)], *rows]
     if sideways:
         grid = [list(column) for column in zip(*grid, strict=True)]
     table = new_table()
+    table.collapse_padding = True  # with six labels or more, the table would be wider than 80 characters else
     for index, cell in enumerate(grid[0]):
         table.add_column(cell, justify="right" if index else "left", no_wrap=True, min_width=7)
-    for index, cells in enumerate(grid[1:], start=1):
-        table.add_row(*cells, end_section=not sideways and index == len(models))
+    for index, cells_of_row in enumerate(grid[1:], start=1):
+        table.add_row(*cells_of_row, end_section=not sideways and index == len(evaluation.models))
     return table
-
-
-# Sentences
-
-
-def _make_headline(evaluation: Evaluation) -> str:
-    """The best model at both ends in a few words; of a single model, its losses there."""
-    ends = [_describe_loss(evaluation, parameter) for parameter in evaluation.parameters[[0, -1]]]
-    best = evaluation.best[0], evaluation.best[-1]
-    if len(evaluation.models) == 1:
-        losses = evaluation.curves[best[0]].losses[[0, -1]]
-        return f"{best[0]}: loss {losses[0]:.4f} at {ends[0]}, {losses[1]:.4f} at {ends[1]}."
-    if len(set(evaluation.best)) == 1:
-        return f"{best[0]}, whatever the loss."
-    return f"{best[0]} at {ends[0]}, {best[1]} at {ends[1]}."
-
-
-def _make_notes(evaluation: Evaluation, n_bootstrap: int, joint: list[JointDecisions]) -> list[str]:
-    """Say what was judged, which model is best at each end, whether others may be as good, what decisions may gain."""
-    models = evaluation.models
-    hard = {evaluation.profiles[name].is_hard for name in models}
-    kind = "hard and soft" if len(hard) == 2 else "hard" if hard == {True} else "soft"
-    summary = evaluation.summary()
-    size = f"{counted(evaluation.n_rows, 'row')}, {counted(evaluation.n_labels, 'label')}"
-    notes = [f"{size}, {kind} predictions; lower is better, * marks the best model."]
-    if kind != "hard":
-        notes.append(f"The baseline ({evaluation.baseline}) is hard and cannot be compared with scores.")
-    elif unbeaten := _find_unbeaten_columns(evaluation, summary):
-        notes.append(f"No model beats the baseline ({evaluation.baseline}) in: {', '.join(unbeaten)}.")
-    if len(models) > 1:
-        doubt = _explain_doubt(evaluation, n_bootstrap)
-        best = first_best(np.array([summary.rows[name] for name in models]))
-        for column in dict.fromkeys([0, len(summary.parameters) - 1]):
-            parameter = summary.parameters[column]
-            sentence = f"Best at {_describe_loss(evaluation, parameter)}: {models[best[column]]}"
-            notes.append(f"{sentence}{'' if doubt else _describe_evidence(evaluation, parameter)}.")
-        notes += [doubt] if doubt and n_bootstrap else []
-    return notes + [found.describe(name_model=len(models) > 1) for found in joint]
-
-
-def _find_unbeaten_columns(evaluation: Evaluation, summary: Summary) -> list[str]:
-    """The columns of the table in which no model is better than predicting nothing."""
-    losses_of_models = zip(*(summary.rows[name] for name in evaluation.models), strict=True)
-    columns = zip(summary.columns, summary.rows[evaluation.baseline], losses_of_models, strict=True)
-    return [title for title, baseline, losses in columns if baseline <= min(losses)]
-
-
-def _explain_doubt(evaluation: Evaluation, n_bootstrap: int) -> str:
-    """Why the bootstrap says nothing about differences; empty if it does."""
-    if evaluation.n_rows < MIN_ROWS:
-        few, needed = counted(evaluation.n_rows, "row"), MIN_ROWS
-    elif n_bootstrap < MIN_BOOTSTRAP_SAMPLES:
-        few, needed = counted(n_bootstrap, "bootstrap sample"), MIN_BOOTSTRAP_SAMPLES
-    else:
-        return ""
-    return f"Too few to say how sure the differences are: {few}, expected at least {needed}."
-
-
-def _describe_evidence(evaluation: Evaluation, parameter: float) -> str:
-    """Say which models may be as good as the best one, by the bootstrap intervals of the differences."""
-    if evaluation.differences is None:
-        return ""
-    if parameter not in evaluation.parameters:
-        return f"; bootstrap intervals end at {_describe_loss(evaluation, evaluation.parameters[-1])}"
-    index = evaluation.parameters.tolist().index(parameter)
-    others = [name for name in evaluation.models if name != evaluation.best[index]]
-    near = [name for name in others if evaluation.differences[name].lower[index] <= ROUNDING]
-    level = f"{100 * evaluation.confidence:g}%"
-    if near:
-        of_them = "interval of the difference includes" if len(near) == 1 else "intervals of the differences include"
-        return f"; {', '.join(near)} may be as good, since the {level} bootstrap {of_them} 0"
-    return f"; the {level} bootstrap intervals of all differences to it exclude 0"
-
-
-def _describe_loss(evaluation: Evaluation, parameter: float) -> str:
-    symbol = get_family(evaluation.family).symbol
-    return f"{symbol}={describe_parameter(evaluation.family, parameter, evaluation.n_labels)}"

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from choral._typing import FloatArray, LabelMatrix, RowWeights
@@ -11,6 +12,7 @@ from choral._validation import check_vector
 from choral.curves import LossCurve
 from choral.displays import _style as style
 from choral.displays._curves import SIZE, ParameterAxis, draw_curves, find_curves, label_axes, next_looks, write_names
+from choral.displays._text import Keys
 from choral.profiles import Predictions, curves_by_name, loss_curve
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 Bands = Mapping[str, tuple[ArrayLike, ArrayLike]] | Sequence[tuple[ArrayLike, ArrayLike] | None]
+
+INDEPENDENT = {"color": style.GREY, "linestyle": (0, (4, 2)), "linewidth": 1.2, "marker": "", "zorder": 1.6}
+POSSIBLE: dict[str, Any] = {"color": style.GREY, "alpha": 0.13, "linewidth": 0, "zorder": 0.5}
 
 
 class LossCurveDisplay:
@@ -39,6 +44,10 @@ class LossCurveDisplay:
     order : sequence of str, optional
         Names in the order of colours and markers: so a model looks the same in several figures, even if other models
         are missing in some. Without it, each curve has the next style.
+    references : sequence of LossCurve, optional
+        What to compare one model with at equal Hamming loss: a lower and an upper bound (`LossCurve.bounds`), with grey
+        between them, and perhaps the curve of independent errors (`choral.independent_curve`), a dashed line. Of the
+        same parameters each.
 
     Attributes
     ----------
@@ -73,6 +82,7 @@ class LossCurveDisplay:
         bands: Bands | None = None,
         baseline: str | None = None,
         order: Sequence[str] | None = None,
+        references: Sequence[LossCurve] | None = None,
     ):
         self.curves = check_curves(curves)
         self.names = tuple(curve.name or f"curve {i}" for i, curve in enumerate(self.curves, start=1))
@@ -81,6 +91,7 @@ class LossCurveDisplay:
         self.baseline = baseline
         self.order = _check_order(order, self.names, baseline)
         self.bands = _check_bands(_list_bands(bands, self.names), self.curves)
+        self.references = _check_references(references, self.curves[0])
 
     @classmethod
     def from_curves(
@@ -90,13 +101,14 @@ class LossCurveDisplay:
         bands: Bands | None = None,
         baseline: str | None = None,
         order: Sequence[str] | None = None,
+        references: Sequence[LossCurve] | None = None,
     ) -> "LossCurveDisplay":
         """A display of one curve, of several, or of a mapping from names to curves."""
         if isinstance(curves, LossCurve):
             curves = [curves]
         elif isinstance(curves, Mapping):
             curves = [replace(curve, name=name) for name, curve in curves.items()]
-        return cls(list(curves), bands=bands, baseline=baseline, order=order)
+        return cls(list(curves), bands=bands, baseline=baseline, order=order, references=references)
 
     @classmethod
     def from_predictions(
@@ -158,12 +170,24 @@ class LossCurveDisplay:
         own_figure = ax is None
         ax = style.new_axes(*SIZE) if own_figure else style.check_axes(ax)
         self.ax_, self.figure_ = ax, ax.figure
-        axis = ParameterAxis(self.curves)
-        self.lines_ = draw_curves(ax, axis, self.curves, self._looks(ax, line_kwargs), self.bands)
+        by_chance = self.references[2:]
+        axis = ParameterAxis([*self.curves, *self.references])
+        keys = self._shade_possible(ax, axis)
+        looks = [*self._looks(ax, line_kwargs), *(INDEPENDENT for _ in by_chance)]
+        bands = [*self.bands, *(None for _ in by_chance)]
+        self.lines_ = draw_curves(ax, axis, [*self.curves, *by_chance], looks, bands)[: len(self.curves)]
         label_axes(ax, axis, [f"{axis.family} loss"])
         if len(find_curves(ax)) > 1 or self.curves[0].name is not None:
-            write_names(ax, axis, grow=own_figure)
+            write_names(ax, axis, keys, grow=own_figure)
         return self
+
+    def _shade_possible(self, ax: "Axes", axis: ParameterAxis) -> Keys:
+        """Shade what lies between the bounds; what the shade means."""
+        if not self.references:
+            return []
+        (x, lower), (_, upper) = (axis.points(bound.parameters, bound.losses) for bound in self.references[:2])
+        shade = ax.fill_between(x, lower, upper, **POSSIBLE)
+        return [(shade, ("possible with this Hamming loss", "possible"))]
 
     def _looks(self, ax: "Axes", line_kwargs: dict[str, Any]) -> list[dict[str, Any]]:
         looks, line_kwargs = next_looks(ax), style.line_properties(line_kwargs)
@@ -184,6 +208,20 @@ def _check_order(order: Sequence[str] | None, names: tuple[str, ...], baseline: 
         if name not in order and name != baseline:
             raise ValueError(f"order must hold the names of all curves; it lacks {name!r}.")
     return list(order)
+
+
+def _check_references(references: Sequence[LossCurve] | None, curve: LossCurve) -> tuple[LossCurve, ...]:
+    if references is None:
+        return ()
+    if len(references) not in (2, 3):
+        raise ValueError(
+            "references must be a lower and an upper bound, and perhaps independent errors; "
+            f"got {len(references)} curves."
+        )
+    check_curves([curve, *references])
+    if any(not np.array_equal(one.parameters, references[0].parameters) for one in references):
+        raise ValueError("references must have the same parameters; these differ.")
+    return tuple(references)
 
 
 def check_curves(curves: Sequence[LossCurve]) -> tuple[LossCurve, ...]:

@@ -1,7 +1,7 @@
 """evaluate(): any predictions in, curves, a baseline and intervals out."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import add
 from typing import Any
@@ -12,13 +12,15 @@ from numpy.typing import ArrayLike
 from choral._typing import Estimator, Features, LabelMatrix, RandomState, RowWeights
 from choral._validation import check_count
 from choral.curves import LossCurve
-from choral.evaluation.result import BASELINE, Difference, Evaluation, first_best
+from choral.evaluation.comparing import Difference
+from choral.evaluation.result import BASELINE, Evaluation, first_best
 from choral.evaluation.source import EvaluationSource
 from choral.measures.families import Family, get_family
 from choral.profiles import (
     EachLossProfile,
     ErrorProfile,
     JointErrors,
+    LabelErrorRates,
     ModelRows,
     ObservedProfile,
     Predictions,
@@ -203,15 +205,24 @@ class ModelSummary:
         each parameter.
     joint : JointErrors or None
         Of all profiles together; None unless all are hard and their combinations few, and where nobody needs them.
+    rates : dict from name to LabelErrorRates
+        How often each label is wrong, of models with hard predictions; empty where nobody needs them.
     """
 
     n_labels: int
     totals: dict[str, list[TotalsByObserved]]
     joint: JointErrors | None
+    rates: dict[str, LabelErrorRates] = field(default_factory=dict)
 
     def __add__(self, other: "ModelSummary") -> "ModelSummary":
         both = {name: list(map(add, totals, other.totals[name])) for name, totals in self.totals.items()}
-        return ModelSummary(self.n_labels, both, _add_few(self.joint, other.joint))
+        rates = {name: some + other.rates[name] for name, some in self.rates.items() if name in other.rates}
+        return ModelSummary(self.n_labels, both, _add_few(self.joint, other.joint), rates)
+
+    def in_order(self, order: Sequence[int]) -> "ModelSummary":
+        """The same with the labels in another order, which counts for rates alone."""
+        rates = {name: some.in_order(order) for name, some in self.rates.items()}
+        return ModelSummary(self.n_labels, self.totals, self.joint, rates)
 
     @cached_property
     def profiles(self) -> dict[str, ErrorProfile | ObservedProfile]:
@@ -237,11 +248,17 @@ class ModelSummary:
 
 
 def summarise_models(
-    models: Sequence[Rows], names: Sequence[str], *, joint: bool, progress: Progress = ignore_progress
+    models: Sequence[Rows],
+    names: Sequence[str],
+    *,
+    joint: bool,
+    rates: bool = False,
+    progress: Progress = ignore_progress,
 ) -> ModelSummary:
     """The totals of models and of the baseline on the same rows, and their joint errors if all are hard.
 
-    The name of a model comes again for each parameter where its labels were decided anew for each loss.
+    The name of a model comes again for each parameter where its labels were decided anew for each loss. The rates of
+    errors take another walk over the rows; of scores they would be large, and are left out.
     """
     totals: dict[str, list[TotalsByObserved]] = {}
     for done, (name, rows) in enumerate(zip(names, models, strict=True), start=1):
@@ -251,7 +268,12 @@ def summarise_models(
     totals[BASELINE] = [total_errors(baseline)]
     all_hard = all(group.is_hard for of_model in totals.values() for groups in of_model for group in groups.values())
     errors = JointErrors.from_rows([*models, baseline]) if joint and all_hard else None
-    return ModelSummary(baseline.n_labels, totals, errors)
+    of_labels = {}
+    if rates:
+        for name, rows in [*zip(names, models, strict=True), (BASELINE, baseline)]:
+            if all(group.is_hard for group in totals[name][0].values()):
+                of_labels[name] = LabelErrorRates.from_rows(rows)
+    return ModelSummary(baseline.n_labels, totals, errors, of_labels)
 
 
 def _add_few(first: JointErrors | None, second: JointErrors | None) -> JointErrors | None:
@@ -280,7 +302,8 @@ def evaluate_summaries(
     if n_bootstrap and summary.joint is not None:
         tell = progress or ignore_progress
         losses = _losses_of_groups(summary.joint, summary, get_family(family), grid, n_bootstrap, tell)
-    return _make_evaluation(summary.profiles, family, grid, losses, n_bootstrap, confidence, random_state)
+    evaluation = _make_evaluation(summary.profiles, family, grid, losses, n_bootstrap, confidence, random_state)
+    return replace(evaluation, rates=summary.rates)
 
 
 # What a paired bootstrap draws from: the losses of rows under all models, some rows at a time

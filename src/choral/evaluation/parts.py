@@ -42,12 +42,14 @@ class PartSummary:
 
     def __add__(self, other: "PartSummary") -> "PartSummary":
         expected, got = (part.models.n_labels for part in (self, other))
+        theirs = other.models
         if self.labels is not None and other.labels is not None:
-            match_names("labels", self.labels, other.labels, self.source, other.source)
+            order = match_names("labels", self.labels, other.labels, self.source, other.source)
+            theirs = theirs if order is None else theirs.in_order(order)
         elif expected != got:
             raise ValueError(f"{other.source} has {counted(got, 'label')}, {self.source} has {expected}.")
         return PartSummary(
-            self.models + other.models,
+            self.models + theirs,
             {name: kinds | other.had_scores[name] for name, kinds in self.had_scores.items()},
             self.labels if self.labels is not None else other.labels,
             self.source,
@@ -108,7 +110,7 @@ def summarise_part(paths: ComparedPaths, options: ComparedOptions, *, joint: boo
     weights, threshold = truth.weights, options.threshold
     open_model = partial(open_rows, truth.values, sample_weight=weights, threshold=threshold, allow_no_weight=True)
     models = {name: open_model(matrix, pred_name=name) for name, matrix in predictions.items()}
-    summary = summarise_models(list(models.values()), list(models), joint=joint)
+    summary = summarise_models(list(models.values()), list(models), joint=joint, rates=True)
     had_scores = {name: {rows.had_scores} for name, rows in models.items()}
     return PartSummary(summary, had_scores, truth.labels, truth.source)
 

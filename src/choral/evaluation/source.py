@@ -47,6 +47,11 @@ class EvaluationSource:
         """The names of the columns of a frame of true labels; None where labels have no names."""
         return column_names(self.y_true)
 
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the labels are in dask arrays, which are not walked through without being asked."""
+        return hasattr(self.y_true, "__dask_graph__")
+
     def serves(self, family: str) -> bool:
         """Whether all predictions can be judged along a family: not those that were decided for another one."""
         return all(_serves(y_pred, family) for y_pred in self.predictions.values())

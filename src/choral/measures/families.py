@@ -111,3 +111,20 @@ def get_family(name: str) -> Family:
     if name not in FAMILIES:
         raise ValueError(f"family must be one of {', '.join(map(repr, FAMILIES))}; got {name!r}.")
     return FAMILIES[name]
+
+
+def describe_parameter(family: str, parameter: float, n_labels: int) -> str:
+    """A parameter in words: its value and, at the ends of the family, the well-known loss.
+
+    Examples
+    --------
+    >>> [describe_parameter("binomial", k, n_labels=5) for k in (1, 2, 5)]
+    ['1 (Hamming)', '2', '5 (subset 0/1)']
+    """
+    return f"{parameter:.15g}{name_end(family, parameter, n_labels)}"
+
+
+def name_end(family: str, parameter: float, n_labels: int) -> str:
+    """The well-known loss at an end of a family, in brackets; nothing between the ends."""
+    subset = n_labels if family == "binomial" else np.inf
+    return " (Hamming)" if parameter == 1 else " (subset 0/1)" if parameter == subset else ""

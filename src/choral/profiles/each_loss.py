@@ -100,6 +100,13 @@ class EachLossProfile:
         values = self.parameters if parameters is None else get_family(family).parameters(parameters, self.n_labels)
         return LossCurve(family, values, self.losses(family, values), n_labels=self.n_labels, name=name)
 
+    def togetherness(self, family: str = "binomial") -> float:
+        """Not to be had: each loss judges other labels, so that there is no single Hamming loss to compare with."""
+        raise TypeError(
+            "labels that were decided anew for each loss have no togetherness: it compares losses of the same labels. "
+            "That of the labels decided for one loss is profiles[i].togetherness(family)."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON, which knows no infinity: it is the text ``inf``."""
         values = ["inf" if value == np.inf else value for value in self.parameters.tolist()]

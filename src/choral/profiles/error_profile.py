@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from choral._typing import LabelMatrix, RowWeights
 from choral._validation import check_count, check_vector, refuse_where
-from choral.curves import LossCurve
+from choral.curves import LossCurve, bounding_curves, togetherness_by_areas
 from choral.measures import ByCount, ByRelevance, Measure, check_measure
 from choral.measures.families import get_family
 from choral.profiles.totals import Totals, TotalsByObserved, add_padded, sums_by_rank, totals_of
@@ -74,6 +74,29 @@ class Profile(ABC):
         """The loss along a family; k = 1..K or the published alphas unless given. See `loss_curve`."""
         grid = get_family(family).parameters(parameters, self.n_labels)
         return LossCurve(family, grid, self.losses(family, grid), n_labels=self.n_labels, name=name)
+
+    @abstractmethod
+    def known_shares(self) -> dict[int, float]:
+        """The share of rows (by weight) with each number of known labels."""
+
+    def bounds(self, family: str = "binomial", parameters: ArrayLike | None = None) -> tuple[LossCurve, LossCurve]:
+        """The least and the largest losses along a family that predictions with the same Hamming loss can have.
+
+        See `LossCurve.bounds`. Where labels are missing, the same labels of each row are known: the loss is least if
+        mistakes fill rows, and the largest is found for each parameter by placing mistakes where they cost most.
+        """
+        of_family = get_family(family)
+        grid = of_family.parameters(parameters, self.n_labels)
+        (hamming,) = self.losses(family, [1])
+        return bounding_curves(family, grid, self.known_shares(), float(hamming), self.n_labels)
+
+    def togetherness(self, family: str = "binomial") -> float:
+        """Where the curve lies between its `bounds`: 0 for mistakes spread evenly, 1 for mistakes in few rows.
+
+        See `LossCurve.togetherness`, which also says what independent errors have: a reference to compare with, not 0.
+        """
+        areas = [curve.area for curve in (self.curve(family), *self.bounds(family))]
+        return float(togetherness_by_areas(*areas))
 
 
 class ModelRows(NamedTuple):
@@ -309,6 +332,9 @@ class ErrorProfile(Profile):
         tables = of_family.table(kind, parameters, self.n_labels, max_wrong)
         totals = np.concatenate([table @ summary for table in tables])
         return np.minimum(totals / self.total_weight, 1)
+
+    def known_shares(self) -> dict[int, float]:
+        return {self.n_labels: 1.0}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON; trailing zeros are left out."""

@@ -1,6 +1,6 @@
 """How often each label is wrong, and the curve that independent errors of the same rates would have."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
@@ -113,6 +113,18 @@ class LabelErrorRates:
             self.incomplete + other.incomplete,
             self.sets + other.sets,
         )
+
+    def in_order(self, order: Sequence[int]) -> "LabelErrorRates":
+        """The same rates with the labels in another order: ``order[i]`` is where the new label i was.
+
+        Examples
+        --------
+        >>> LabelErrorRates.from_predictions([[1, 0]], [[1, 1]]).in_order([1, 0]).rates
+        array([1., 0.])
+        """
+        levels = None if self.levels is None else self.levels[:, order]
+        sets = self.sets.in_order(order)
+        return LabelErrorRates(self.wrong[order], levels, self.observed[order], self.complete, self.incomplete, sets)
 
     @property
     def n_labels(self) -> int:

@@ -190,6 +190,10 @@ class ObservedProfile(Profile):
             losses.append(part.losses(family, clipped)[places])
         return np.minimum(self._shares() @ losses, 1)
 
+    def known_shares(self) -> dict[int, float]:
+        numbers = [part.n_labels for part in self._parts_with_weight()]
+        return dict(zip(numbers, self._shares().tolist(), strict=True))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON: one entry for each number of observed labels that occurs."""
         by_observed = [part.to_dict() for part in self._parts.values()]

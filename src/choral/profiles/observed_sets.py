@@ -1,6 +1,6 @@
 """Which sets of labels are known together, where labels are missing: a summary of bounded size that adds up."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,6 +75,11 @@ class ObservedSets:
         """The first sets by their numbers: an even sample of these."""
         first = slice(0, max_sets)
         return ObservedSets(self.n_labels, self.numbers[first], self.packed[first], self.weights[first])
+
+    def in_order(self, order: Sequence[int]) -> "ObservedSets":
+        """The same sets with the labels in another order; of a sample, those that are in the sample then as well."""
+        known = np.unpackbits(self.packed, axis=1, count=self.n_labels).astype(bool)[:, order]
+        return _grouped(self.n_labels, _hash_rows(known), np.packbits(known, axis=1), self.weights, self.n_halvings)
 
     def by_size(self) -> Iterator[tuple[int, np.ndarray, FloatArray]]:
         """The number of known labels, the sets of this size as flags of labels, and their weights."""
