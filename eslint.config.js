@@ -2,7 +2,7 @@
 import js from "@eslint/js";
 
 // All that the scripts may use of the browser. Nothing here fetches, stores or evaluates.
-const BROWSER = ["Blob", "Plotly", "URL", "document", "getComputedStyle", "matchMedia", "setTimeout"];
+const BROWSER = ["Blob", "Plotly", "URL", "document", "getComputedStyle", "matchMedia", "setTimeout", "ResizeObserver"];
 
 export default [
   js.configs.recommended,

@@ -138,6 +138,21 @@ def test_modes_that_are_optimal_throughout_have_no_columns(folder):
     assert "*" not in text
 
 
+@pytest.mark.parametrize(
+    "asked, any_k, same",
+    [
+        ("2", "k=2", "The prediction is for k=2 alone."),
+        ("1,3", "any k in the table", "The prediction is the same for every k in the table."),
+        ("1,2,3", "any k", "The prediction is the same for every k."),
+    ],
+)
+def test_nothing_is_said_of_parameters_that_were_not_asked_for(folder, asked, any_k, same):
+    Path("plain.csv").write_text(as_csv([(0, 0, 0), (1, 1, 1)], [0.7, 0.3], "abc"))
+    text = output("plain.csv", "--parameters", asked, columns=200)
+    assert f"nothing is better for {any_k}.\n" in text
+    assert f"{same}\n" in text
+
+
 def test_modes_that_are_the_same_share_a_column(folder):
     Path("same.csv").write_text(as_csv([(1, 1, 0), (1, 0, 1), (0, 0, 0), (0, 1, 0)], [0.25, 0.25, 0.3, 0.2], "abc"))
     text = output("same.csv", columns=200)

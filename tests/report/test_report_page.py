@@ -652,7 +652,7 @@ def shown(name):
 
 def test_hostile_names_show_as_text(browser, hostile, page_of):
     browser.visit(page_of(hostile))  # an alert would end the test
-    assert browser.driver.title == HOSTILE[0]
+    assert browser.driver.title == f"{HOSTILE[0]}: {len(HOSTILE)} data sets"
     assert browser.script("return document.images.length") == 0
     assert browser.script("return [...document.scripts].map(each => each.id || each.type)") == ["contents", "", ""]
     assert browser.texts("#answer p") == [name.strip() for name in HOSTILE]
@@ -773,7 +773,78 @@ def test_without_scripts_the_answer_and_the_figures_are_there(browser, study, pa
         browser.command("Emulation.setScriptExecutionDisabled", value=False)
 
 
+def test_on_a_wide_screen_the_curves_stand_beside_the_answer(browser, study, page_of):
+    box = "return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()"
+    browser.open(page_of(study), size=(1400, 900))
+    answer, chart = browser.script(box, "#answer"), browser.script(box, "#curves .chart")
+    assert chart["left"] > answer["right"]
+    assert browser.script(box, "#curves")["top"] == answer["top"]
+    assert chart["bottom"] < 900
+    browser.open(page_of(study), size=PHONE)
+    answer, chart = browser.script(box, "#answer"), browser.script(box, "#curves .chart")
+    assert chart["top"] > answer["bottom"]
+
+
+def test_the_axis_names_both_ends(browser, study, one, page_of):
+    browser.open(page_of(study))
+    assert browser.texts("#curves .chart .xtitle") == ["Hamming ← size of label sets, k → subset 0/1"]
+    browser.click("#curves .choices label:nth-child(2) input")
+    assert browser.texts("#curves .chart .xtitle") == ["Hamming ← exponent, \N{GREEK SMALL LETTER ALPHA} → subset 0/1"]
+    browser.open(page_of(study), size=PHONE)
+    assert browser.texts("#curves .chart .xtitle") == ["Hamming ← k → subset 0/1"]
+    browser.open(page_of(one))
+    assert browser.texts("#curves .chart .xtitle") == ["size of label sets, k (Hamming = subset 0/1)"]
+
+
+def test_boxes_end_below_a_whole_row(browser, study, page_of):
+    rows = [{"dataset": f"set {i}", "learner": "BR", "n_cells": i, "text": "w " * i} for i in range(1, 60)]
+    browser.open(page_of(study | {"warnings": rows}))
+    code = (
+        "const box = document.getElementById('warnings-table').parentElement;"
+        "const end = box.getBoundingClientRect().top + box.clientTop + box.clientHeight;"
+        "const ends = [...box.querySelectorAll('tr')].map(row => row.getBoundingClientRect().bottom);"
+        "return [box.scrollHeight > box.clientHeight, Math.min(...ends.map(each => Math.abs(each - end)))]"
+    )
+    browser.wait(lambda: browser.script(code)[1] <= 1)
+    assert browser.script(code)[0]
+
+
 # ---------------------------------------------------------------- without a browser
+
+
+def test_the_header_names_data_and_files(study):
+    page = render_page(study)
+    size = f"{study['datasets'][0]['n_rows']} rows, {study['datasets'][0]['n_labels']} labels"
+    assert f"<title>{study['title']}: 2 data sets</title>" in page
+    assert f"<li>emotions: {size}</li>" in page
+    evaluation = study | {"kind": "evaluation", "datasets": study["datasets"][:1], "title": "truth"}
+    page = render_page(evaluation | {"files": ["truth.csv", "<b>.csv"]})
+    assert f"<title>BR, CC and LP on truth: {size}</title>" in page
+    assert "<h1>BR, CC and LP on truth</h1>" in page
+    assert f"<li>{size}</li>" in page
+    assert '<ul class="facts"><li>truth.csv</li><li>&lt;b&gt;.csv</li></ul>' in page
+
+
+def test_many_names_in_the_header_are_cut_short():
+    names = {f"model {i}": (0.1, 0.2) for i in range(8)}
+    page = render_page(make_contents(names, [(f"set {i}", 3) for i in range(9)]))
+    assert "<li>3 more</li>" in page
+    assert "set 6: " not in page
+
+
+def test_short_names_are_spelled_out_once(study):
+    page = render_page(study | {"spelled_out": {"BR": "binary relevance", "<b>": "<i>"}})
+    assert page.count("binary relevance") == 1
+    assert "<div><dt>BR</dt><dd>binary relevance</dd></div><div><dt>&lt;b&gt;</dt><dd>&lt;i&gt;</dd></div>" in page
+    assert "short-names" not in render_page(study).split("</style>")[1]
+
+
+def test_warnings_have_a_table(study):
+    found = [{"dataset": "emotions", "learner": "BR", "n_cells": 3, "text": "ConvergenceWarning: <b>"}]
+    page = render_page(study | {"warnings": found})
+    cells = '<td>emotions</td><td>BR</td><td class="number" data-value="3">3</td><td>ConvergenceWarning: &lt;b&gt;</td>'
+    assert f"<tr>{cells}</tr>" in page
+    assert '<section id="warnings"' not in render_page(study)
 
 
 def test_nine_learners_on_nine_data_sets_stay_below_six_megabytes():

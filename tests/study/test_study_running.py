@@ -423,6 +423,15 @@ def test_the_cell_after_a_failure_is_as_if_there_was_none(troubled):
         assert np.array_equal(stored_cell(results, name, fold=1).predictions, expected), name
 
 
+def test_warnings_are_counted_by_learner_and_text(troubled):
+    _, results, _ = troubled
+    found = {key[2]: count for key, count in results.warnings().items() if key[1] == "warning"}
+    n_cells = sum("FutureWarning: again" in stored_cell(results, "warning", fold=fold).warnings for fold in range(2))
+    assert found["FutureWarning: again"] == n_cells > 0
+    assert set(found.values()) == {n_cells}
+    assert set(found) == set(stored_cell(results, "warning").warnings)
+
+
 def test_what_learners_return_print_or_warn_of_is_no_trouble(troubled):
     _, results, _ = troubled
     expected = stored_cell(results, "lists").predictions

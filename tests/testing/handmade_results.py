@@ -16,8 +16,8 @@ class HandMade:
     families = ("binomial", "polynomial")
     confidence = 0.95
 
-    def __init__(self, losses, polynomial=None, baseline=None, learners=None, whole=True):
-        self.whole = whole
+    def __init__(self, losses, polynomial=None, baseline=None, learners=None, whole=True, folds=10):
+        self.whole, self.folds = whole, folds
         self._losses = {"binomial": losses, "polynomial": polynomial or losses}
         self.datasets = tuple(losses)
         self.learners = learners or tuple(dict.fromkeys(name for row in losses.values() for name in row))
@@ -53,6 +53,9 @@ class HandMade:
         rows = [self._losses[family][dataset] for family in self.families]
         alike = (name for name in rows[0] if all(row[name] == row.get(self.baseline) for row in rows))
         return tuple(name for name in alike if name != self.baseline)
+
+    def n_folds(self, dataset):
+        return self.folds
 
     def places(self, family):
         return PLACES if self.whole else {}

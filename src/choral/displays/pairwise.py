@@ -144,7 +144,7 @@ def _crossing_text(pair: PairwiseCurve, parameter: float) -> str:
 def _name_with_crossings(name: str, pair: PairwiseCurve) -> str:
     name = to_one_line(name)
     crossings = [_crossing_text(pair, parameter).removeprefix("= ") for parameter in pair.crossings()]
-    return f"{name} \N{MULTIPLICATION SIGN} {', '.join(crossings)}" if crossings else name
+    return f"{name} (crosses at {', '.join(crossings)})" if crossings else name
 
 
 def _name_ends_and_crossings(notes: "_Notes", pair: PairwiseCurve, colour: Any) -> None:

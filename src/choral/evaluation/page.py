@@ -1,5 +1,6 @@
 """What the page of an evaluation shows, in plain values."""
 
+from collections.abc import Sequence
 from datetime import date
 from importlib.metadata import version
 from itertools import combinations
@@ -17,10 +18,13 @@ def evaluation_contents(
     sentences: list[str],
     label_names: tuple[str, ...] | None = None,
     more_curves: list[dict[str, LossCurve]] | None = None,
+    *,
+    files: Sequence[str] = (),
 ) -> dict[str, Any]:
     """All that the page of an evaluation shows: one data set, one `Evaluation` for each family.
 
-    ``more_curves`` are curves of each family that belong to no model: they have no bands, and are in no pairs.
+    ``title`` names the true labels. ``more_curves`` are curves of each family that belong to no model: they have no
+    bands, and are in no pairs. ``files`` are the names of the files that labels and predictions came from.
     """
     first = evaluations[0]
     more = more_curves or [{} for _ in evaluations]
@@ -28,6 +32,7 @@ def evaluation_contents(
     return {
         "kind": "evaluation",
         "title": title,
+        "files": list(files),
         "created": date.today().isoformat(),
         "predictions": "hard" if all(profile.is_hard for profile in first.profiles.values()) else "soft",
         "answer": sentences,

@@ -12,8 +12,7 @@ from choral._outputs import replacing
 from choral.report.bundling import bundle_page_scripts
 from choral.report.constants import line_colours
 from choral.report.embedding import embedded, figures
-from choral.report.markup import text
-from choral.report.sections import answer, facts, links, sections
+from choral.report.sections import answer, facts, first_section, heading, links, sections, spelled_out, title
 
 
 def render_page(contents: dict[str, Any]) -> str:
@@ -38,11 +37,14 @@ def render_page(contents: dict[str, Any]) -> str:
     # A template is filled in one pass: a name such as "$data" in what is filled in stays as it is.
     return Template(_read("template.html")).substitute(
         policy=_policy(plotly, script),
-        title=text(contents["title"]),
+        title=title(contents),
+        heading=heading(contents),
         style=line_colours() + _read("page.css"),
         facts=facts(contents),
         answer=answer(contents),
+        spelled_out=spelled_out(contents),
         links=links(contents),
+        first_section=first_section(contents),
         sections=sections(contents),
         data=embedded(figures(contents)),
         plotly=plotly,

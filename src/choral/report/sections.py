@@ -1,11 +1,14 @@
 """The sections of the page: what needs no script is complete here, charts get their place."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from choral._text import counted, join_names
 from choral.report.markup import MISSING, Cell, prose, section, table, text
 
 Contents = dict[str, Any]
+FIRST = "curves"  # the section beside the answer
+MAX_NAMED = 6  # data sets or models, in the header
 VERDICTS = {"holds": "yes", "does not hold": "no", "holds in part": "part", "cannot be told": "open"}  # classes
 
 
@@ -27,17 +30,43 @@ class Written(NamedTuple):
     needs_script: bool = False
 
 
+def heading(contents: Contents) -> str:
+    """What the page is about: the title of a study; the models of an evaluation and the labels they are judged by."""
+    if contents["kind"] != "evaluation":
+        return text(contents["title"])
+    return text(f"{join_names(_shorten(_competitors(contents)))} on {contents['title']}")
+
+
+def title(contents: Contents) -> str:
+    """What the browser writes on the tab and into bookmarks: the heading and how much data there is."""
+    sizes = [_size(dataset) for dataset in contents["datasets"]]
+    size = sizes[0] if len(sizes) == 1 else counted(len(sizes), "data set")
+    return f"{heading(contents)}: {size}" if sizes else heading(contents)
+
+
 def facts(contents: Contents) -> str:
-    """One line: what this is about, how much of it, and when."""
-    learners = [name for name in contents["learners"] if name != contents["baseline"]]
+    """What this is about, how much of it, and when; the data sets and files on lines of their own."""
+    datasets = contents["datasets"]
     parts = [
         contents["kind"].capitalize(),
-        _count(len(contents["datasets"]), "data set"),
-        _count(len(learners), word(contents)) + (" and a baseline" if contents["baseline"] else ""),
+        _size(datasets[0]) if contents["kind"] == "evaluation" else counted(len(datasets), "data set"),
+        counted(len(_competitors(contents)), word(contents)) + (" and a baseline" if contents["baseline"] else ""),
         f"{contents['predictions']} predictions",
         contents["created"],
     ]
-    return "".join(f"<li>{text(part)}</li>" for part in parts)
+    lines = [parts]
+    if contents["kind"] != "evaluation" and datasets:
+        lines.append(_shorten([f"{dataset['name']}: {_size(dataset)}" for dataset in datasets]))
+    if contents.get("files"):
+        lines.append(_shorten(contents["files"]))
+    return "".join(f'<ul class="facts">{"".join(f"<li>{text(part)}</li>" for part in line)}</ul>' for line in lines)
+
+
+def spelled_out(contents: Contents) -> str:
+    """The short names of learners in full words; nothing where no name is short for something."""
+    words = contents.get("spelled_out") or {}
+    entries = "".join(f"<div><dt>{text(name)}</dt><dd>{text(full)}</dd></div>" for name, full in words.items())
+    return entries and f'<dl class="short-names">{entries}</dl>'
 
 
 def answer(contents: Contents) -> str:
@@ -52,11 +81,18 @@ def links(contents: Contents) -> str:
     )
 
 
+def first_section(contents: Contents) -> str:
+    """The section that stands beside the answer on a wide screen, if there is one."""
+    return "".join(_section(part) for part in _present(contents) if part.name == FIRST)
+
+
 def sections(contents: Contents) -> str:
-    """All sections that have something to show."""
-    return "\n".join(
-        section(part.name, part.title, part.body, needs_script=part.needs_script) for part in _present(contents)
-    )
+    """All other sections that have something to show."""
+    return "\n".join(_section(part) for part in _present(contents) if part.name != FIRST)
+
+
+def _section(part: Written) -> str:
+    return section(part.name, part.title, part.body, needs_script=part.needs_script)
 
 
 def word(contents: Contents) -> str:
@@ -83,8 +119,16 @@ def _script_class(part: Written) -> str:
     return ' class="needs-script"' if part.needs_script else ""
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def _competitors(contents: Contents) -> list[str]:
+    return [name for name in contents["learners"] if name != contents["baseline"]]
+
+
+def _size(dataset: dict[str, Any]) -> str:
+    return f"{counted(dataset['n_rows'], 'row')}, {counted(dataset['n_labels'], 'label')}"
+
+
+def _shorten(names: Sequence[str]) -> list[str]:
+    return list(names) if len(names) <= MAX_NAMED else [*names[:MAX_NAMED], f"{len(names) - MAX_NAMED} more"]
 
 
 def _lead(words: str) -> str:
@@ -134,7 +178,8 @@ def _summary(contents: Contents) -> str:
         if any(learner in family["curves"] for family in dataset["families"].values())
     ]
     note = (
-        "Slope: subset 0/1 loss minus Hamming loss; flat curves belong to predictions whose labels are right together."
+        "Slope: subset 0/1 loss minus Hamming loss; flat curves belong to predictions whose labels are right together. "
+        "Area: the mean loss on the way from Hamming to subset 0/1."
     )
     notes = [note, *(prose(sentence) for sentence in _same_as_baseline(contents))]
     return table("summary", "Both ends, slopes and areas", headings, rows) + f'<p class="note">{" ".join(notes)}</p>'
@@ -221,6 +266,17 @@ def _failures(contents: Contents) -> str:
     return table("failures-table", "Cells without a result", headings, rows)
 
 
+def _warnings(contents: Contents) -> str:
+    """What learners warned of while they were fitted."""
+    found = contents.get("warnings")
+    if not found:
+        return ""
+    rows = [[each[key] for key in ("dataset", "learner", "n_cells", "text")] for each in found]
+    headings = ["Data set", word(contents).capitalize(), "Cells", "Warning"]
+    lead = _lead("What was said while the learners were fitted and applied, and in how many cells; the results stand.")
+    return lead + table("warnings-table", "Warnings", headings, rows)
+
+
 def _notes(contents: Contents) -> str:
     notes = "".join(f"<li>{prose(note)}</li>" for note in contents["notes"])
     return notes and f"<ul>{notes}</ul>"
@@ -252,6 +308,7 @@ PARTS = (
 )
 LAST_PARTS = (
     Part("failures", "Not done", _failures),
+    Part("warnings", "Warnings", _warnings),
     Part("notes", "Notes", _notes),
     Part("reproduce", "How to reproduce", _reproduce),
 )

@@ -5,7 +5,7 @@ from itertools import groupby
 
 import numpy as np
 
-from choral._text import join_names
+from choral._text import counted, join_names
 from choral._validation import ROUNDING
 from choral.stats import RankComparison, rank_losses
 from choral.study.comparisons import PLACES, place_in_words, same_as_baseline_in_words
@@ -13,6 +13,8 @@ from choral.study.results import Results
 from choral.study.tables import winners_along
 
 MAX_NAMED = 6
+FEW_FOLDS = 10  # fewer than these, repeats included, say little by the corrected t test
+FEW_DATASETS = 6  # with fewer than these Wilcoxon's test cannot reach 5 %, whatever the ranks
 
 
 def answer(results: Results) -> list[str]:
@@ -27,7 +29,7 @@ def answer(results: Results) -> list[str]:
         return ["The learners do not differ at any parameter.", *_baseline(results, family), *_left_out(results)]
     places = results.places(family)
     sentences = [_headline(results, family, judged)] if places else ["The parameters of this study reach no end."]
-    sentences += _not_shown(results, family)
+    sentences += _not_shown(results, family) + _little_power(results, family, judged)
     sentences += [_at_place(results, family, place, judged) for place in places]
     sentences.append(_changes(results, family, judged))
     sentences += _flattest(results, family)
@@ -43,23 +45,55 @@ def _are_alike(results: Results, dataset: str, family: str) -> bool:
 
 
 def _headline(results: Results, family: str, judged: list[str]) -> str:
-    """The best learner at each place in a few words."""
+    """What is known first: who is surely best where; then who leads elsewhere."""
     words = {"Hamming": "Hamming loss", "middle": "halfway"}
     words["subset 0/1"] = "subset 0/1 loss" if family == "binomial" else "alpha = 1000"
-    best = {
-        place: join_names(_shorten(_best_on_average(results, family, place, judged)))
-        for place in results.places(family)
-    }
-    parts = []
-    for names, group in groupby(best, key=best.__getitem__):
-        places = [words[place] for place in group]
-        if len(places) > 1:
-            parts.append(f"{names} from {places[0]} to {places[-1]}")
-        else:
-            parts.append(f"{names} halfway" if places == ["halfway"] else f"{names} for {places[0]}")
-    if len(parts) == 1 and len(best) > 1:
-        return f"{next(iter(best.values()))}, whatever the loss."
-    return f"{', '.join(parts)}."
+    best = {place: _best_on_average(results, family, place, judged) for place in results.places(family)}
+    parts: dict[bool, list[tuple[list[str], str]]] = {True: [], False: []}
+    for (is_sure, names), group in groupby(best, lambda place: (_is_sure(results, family, place, judged), best[place])):
+        parts[is_sure].append((names, _name_stretch([words[place] for place in group], len(best))))
+    sentences = []
+    if parts[True]:
+        stretches = (f"{join_names(names)}{where}" for names, where in parts[True])
+        sentences.append(f"{', '.join(stretches)}.")
+    if parts[False]:
+        lead = "leads" if len(parts[False][0][0]) == 1 else "lead"
+        (names, where), *others = [(join_names(_shorten(names)), where) for names, where in parts[False]]
+        leaders = ", ".join([f"{names} {lead}{where}", *(f"{name}{place}" for name, place in others)])
+        nobody = "Elsewhere no learner" if sentences else "No learner"
+        sentences.append(f"{nobody} is surely best; {leaders}.")
+    return " ".join(sentences)
+
+
+def _name_stretch(places: list[str], n_places: int) -> str:
+    """Where someone is ahead, to follow a name.
+
+    Examples
+    --------
+    >>> _name_stretch(["Hamming loss"], 3), _name_stretch(["halfway"], 3), _name_stretch(["halfway", "alpha = 9"], 3)
+    (' for Hamming loss', ' halfway', ' from halfway to alpha = 9')
+    >>> _name_stretch(["Hamming loss", "halfway"], 2)
+    ', whatever the loss'
+    """
+    if len(places) == n_places > 1:
+        return ", whatever the loss"
+    if len(places) > 1:
+        return f" from {places[0]} to {places[-1]}"
+    return " halfway" if places == ["halfway"] else f" for {places[0]}"
+
+
+def _is_sure(results: Results, family: str, place: str, judged: list[str]) -> bool:
+    """Whether a test shows the best at a place to be better than each of the others."""
+    x, best = results.places(family)[place], _best_on_average(results, family, place, judged)
+    if len(best) > 1:
+        return False
+    comparison = results.ranks_or_none(family, x)
+    if comparison is None:
+        return len(judged) == 1 and not _near_by_folds(results, judged[0], family, x, best[0])
+    doubt = 1 - comparison.confidence
+    if len(comparison.names) == 2:
+        return bool(comparison.wilcoxon[0, 1] < doubt)
+    return bool(comparison.friedman.pvalue < doubt) and not _near_by_ranks(comparison, best[0])
 
 
 def _best_on_average(results: Results, family: str, place: str, judged: list[str]) -> list[str]:
@@ -91,33 +125,43 @@ def _at_place(results: Results, family: str, place: str, judged: list[str]) -> s
     if comparison is not None:
         wins = _wins(results, family, x, results.complete_datasets)
         counts = join_names([str(wins[name]) for name in best])
-        rank = f"mean rank {comparison.mean_ranks.min():.2f} over {comparison.n_datasets} data sets, best on {counts}"
+        rank = f"{comparison.mean_ranks.min():.2f} over {comparison.n_datasets} data sets, best on {counts}"
         surely = _by_ranks(comparison, best[0]) if len(best) == 1 else ""
-        return f"By {loss}, {join_names(best)} {_are(best)} best on average ({rank}){surely}."
+        return f"By {loss}, {join_names(best)} {_have(best)} the best mean rank ({rank}){surely}."
     if len(judged) == 1:
         value = results.loss_at(judged[0], best[0], family, x)
         surely = _by_folds(results, judged[0], family, x, best[0]) if len(best) == 1 else ""
-        return f"By {loss}, {join_names(best)} {_are(best)} best on {judged[0]} ({value:.4f}){surely}."
+        return f"By {loss}, {join_names(best)} {_have(best)} the lowest loss on {judged[0]} ({value:.4f}){surely}."
     count = _wins(results, family, x, judged)[best[0]]
-    return f"By {loss}, {join_names(best)} {_are(best)} best on {count} of {len(judged)} data sets."
+    return f"By {loss}, {join_names(best)} {_have(best)} the lowest loss on {count} of {len(judged)} data sets."
 
 
 def _by_ranks(comparison: RankComparison, best: str) -> str:
     """Which learners may be as good as the best one; nothing where it is not shown that learners differ at all."""
-    index, doubt = comparison.names.index(best), 1 - comparison.confidence
+    doubt = 1 - comparison.confidence
     if len(comparison.names) == 2:  # Friedman's test needs three
         pvalue = comparison.wilcoxon[0, 1]
         verdict = "better than the other" if pvalue < doubt else "that may be chance"
         return f"; by Wilcoxon's test {verdict} (p = {pvalue:.2g})"
     if not comparison.friedman.pvalue < doubt:
         return ""
-    gaps = comparison.mean_ranks - comparison.mean_ranks[index]
+    return _verdict("Nemenyi's test", _near_by_ranks(comparison, best), len(comparison.names))
+
+
+def _near_by_ranks(comparison: RankComparison, best: str) -> list[str]:
+    gaps = comparison.mean_ranks - comparison.mean_ranks[comparison.names.index(best)]
     near = [name for name, gap in zip(comparison.names, gaps, strict=True) if gap < comparison.critical_difference]
-    return _verdict("Nemenyi's test", [name for name in near if name != best], len(comparison.names))
+    return [name for name in near if name != best]
 
 
 def _by_folds(results: Results, dataset: str, family: str, x: float, best: str) -> str:
-    """The same on one data set: by the test along the curve, at the parameter next to the place."""
+    """The same on one data set."""
+    near = _near_by_folds(results, dataset, family, x, best)
+    return _verdict("the corrected t test", near, len(results.competitor_curves(dataset, family)))
+
+
+def _near_by_folds(results: Results, dataset: str, family: str, x: float, best: str) -> list[str]:
+    """Who may be as good by the test along the curve, at the parameter next to the place."""
     positions = results.curve(dataset, best, family).x
     index = int(np.abs(positions - x).argmin())
     pvalues = {
@@ -125,8 +169,7 @@ def _by_folds(results: Results, dataset: str, family: str, x: float, best: str) 
         for names, difference in results.differences(dataset, family).items()
         if best in names
     }
-    near = [(set(names) - {best}).pop() for names, p in pvalues.items() if not p < 1 - results.confidence]
-    return _verdict("the corrected t test", near, len(pvalues) + 1)
+    return [(set(names) - {best}).pop() for names, p in pvalues.items() if not p < 1 - results.confidence]
 
 
 def _verdict(test: str, near: list[str], n_learners: int) -> str:
@@ -138,7 +181,7 @@ def _verdict(test: str, near: list[str], n_learners: int) -> str:
 
 
 def _not_shown(results: Results, family: str) -> list[str]:
-    """By which losses it may be chance that three or more learners differ."""
+    """By which losses it is not shown that three or more learners differ."""
     found = {place: results.ranks_or_none(family, x) for place, x in results.places(family).items()}
     doubtful = [
         place_in_words(family, place)
@@ -148,8 +191,27 @@ def _not_shown(results: Results, family: str) -> list[str]:
     if not doubtful:
         return []
     if len(doubtful) == len(PLACES):
-        return ["That may be chance: Friedman's test does not show that learners differ, at either end or halfway."]
-    return [f"By {join_names(doubtful)} that may be chance: Friedman's test does not show that learners differ."]
+        return ["Friedman's test does not show that learners differ, at either end or halfway."]
+    return [f"By {join_names(doubtful)}, Friedman's test does not show that learners differ."]
+
+
+def _little_power(results: Results, family: str, judged: list[str]) -> list[str]:
+    """That a test says little, where nobody is surely best somewhere and the test has little to go by."""
+    places = results.places(family)
+    if all(_is_sure(results, family, place, judged) for place in places):
+        return []
+    comparison = results.ranks_or_none(family, next(iter(places.values())))
+    if comparison is not None and comparison.n_datasets < FEW_DATASETS:
+        return [
+            f"With {comparison.n_datasets} data sets such a test has little power: "
+            "learners may differ although it does not show it."
+        ]
+    if comparison is None and len(judged) == 1 and (n_folds := results.n_folds(judged[0])) < FEW_FOLDS:
+        return [
+            f"With {counted(n_folds, 'fold')} the corrected t test has little power: "
+            "learners may differ although it does not show it."
+        ]
+    return []
 
 
 def _changes(results: Results, family: str, judged: list[str]) -> str:
@@ -161,6 +223,8 @@ def _changes(results: Results, family: str, judged: list[str]) -> str:
             changing.append(dataset)
     way = "on the way from Hamming to subset 0/1" if len(results.places(family)) == 3 else "along the curve"
     if not changing:
+        if len(judged) == 1:
+            return f"The same learner has the lowest loss all along: the winner does not change {way}."
         return f"On every data set the same learner is best all along: no winner changes {way}."
     if len(judged) == 1:
         return f"Which learner is best depends on the loss: the winner changes {way}."
@@ -224,5 +288,5 @@ def _shorten(names: list[str]) -> list[str]:
     return names if len(names) <= MAX_NAMED else [*names[:MAX_NAMED], f"{len(names) - MAX_NAMED} more"]
 
 
-def _are(names: list[str]) -> str:
-    return "is" if len(names) == 1 else "are"
+def _have(names: list[str]) -> str:
+    return "has" if len(names) == 1 else "have"

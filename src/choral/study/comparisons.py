@@ -143,6 +143,11 @@ class Comparisons(Records):
         """The number of test rows of each fold, of shape (n_repeats * n_folds,), in the order of `fold_losses`."""
         return np.concatenate([np.bincount(numbers) for numbers in self._stored_labels(dataset).fold_numbers])
 
+    def n_folds(self, dataset: str) -> int:
+        """The number of folds of a data set, over all repeats."""
+        fold_numbers = self._stored_labels(dataset).fold_numbers
+        return len(fold_numbers) * (int(fold_numbers.max()) + 1)
+
     def test_share(self, dataset: str) -> float:
         """The number of test rows of a fold as a share of its training rows: 1 / 9 with ten folds."""
         return 1 / int(self._stored_labels(dataset).fold_numbers.max())

@@ -1,5 +1,6 @@
 """What the page of a study shows, in plain values."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ def study_contents(results: Results) -> dict[str, Any]:
         "created": results.created[:10],
         "predictions": results.predictions,
         "answer": answer(results),
+        "spelled_out": _spell_out(results.study["learners"]),
         "learners": list(results.learners),
         "baseline": results.baseline,
         "families": list(results.families),
@@ -39,9 +41,33 @@ def study_contents(results: Results) -> dict[str, Any]:
             }
             for failure in results.failures()
         ],
+        "warnings": [
+            {"dataset": dataset, "learner": learner, "n_cells": n_cells, "text": message}
+            for (dataset, learner, message), n_cells in results.warnings().items()
+        ],
         "notes": [*results.study["notes"], *bootstrap_notes(results.confidence, results.n_bootstrap)],
         "plan": results.study["plan"],
         "versions": results.study["versions"],
+    }
+
+
+def _spell_out(learners: dict[str, str]) -> dict[str, str]:
+    """Those names of learners that are abbreviations, with the name of the learner's class in words.
+
+    An abbreviation has two capitals or more, and the class is not named in it.
+
+    Examples
+    --------
+    >>> _spell_out({"BR": "BinaryRelevance()", "RAkEL-3": "RandomKLabelsets(k=3)", "my forest": "Forest()"})
+    {'BR': 'binary relevance', 'RAkEL-3': 'random k labelsets'}
+    >>> _spell_out({"LabelPowerset": "LabelPowerset()", "CC": "own.chains.make()"})
+    {}
+    """
+    classes = {name: re.match(r"([A-Z][A-Za-z0-9]*)\(", str(learner)) for name, learner in learners.items()}
+    return {
+        name: re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", found[1]).lower()
+        for name, found in classes.items()
+        if found and re.search("[A-Z].*[A-Z]", name) and found[1].lower() not in name.lower()
     }
 
 

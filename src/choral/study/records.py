@@ -1,6 +1,7 @@
 """Records: the cells of a study read back from its folder, as errors and curves; no data, no learners needed."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -70,6 +71,7 @@ class Records:
             stored = self._store.read_cell(cell.key)
         except DamagedFile:
             return None
+        self._known["warnings", cell] = () if stored is None else stored.warnings
         return None if stored is None else [ErrorProfile.from_dict(profile) for profile in stored.profiles]
 
     def cells(self, dataset: str, learner: str | None = None) -> list[Cell]:
@@ -135,6 +137,21 @@ class Records:
     def _reason(self, cell: Cell) -> str:
         failure = self._store.read_failure(cell.key)
         return "not run yet, or damaged" if failure is None else failure["reason"]
+
+    def warnings(self) -> dict[tuple[str, str, str], int]:
+        """In how many cells each warning was given, by data set, learner and text; most frequent first for each pair.
+
+        Damaged cells and cells without a result have none.
+        """
+        counts: Counter[tuple[str, str, str]] = Counter()
+        for cell, texts in self._warnings_of_cells().items():
+            counts.update((cell.dataset, cell.learner, text) for text in texts)
+        places = {pair: place for place, pair in enumerate(dict.fromkeys(key[:2] for key in counts))}
+        return dict(sorted(counts.items(), key=lambda item: (places[item[0][:2]], -item[1])))
+
+    def _warnings_of_cells(self) -> dict[Cell, tuple[str, ...]]:
+        done = [cell for cell, profiles in self._profiles.items() if profiles is not None]
+        return {cell: self._known["warnings", cell] for cell in done}
 
     def finished(self, dataset: str) -> tuple[str, ...]:
         """The learners whose cells on a data set are all done."""

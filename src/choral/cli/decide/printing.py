@@ -172,17 +172,36 @@ def _describe_mode(decisions: Decisions, mode: Mode) -> str:
     labels = list_labels(decisions.names_in(mode.labels), MAX_NAMES)
     if not _is_optimal(decisions, mode.curve.losses).all():
         return labels
-    verdict = "nothing is better for any" if decisions.exact.all() else "nothing better was found for any"
-    return f"{labels}; {verdict} {_get_symbol(decisions)}"
+    verdict = "nothing is better for" if decisions.exact.all() else "nothing better was found for"
+    return f"{labels}; {verdict} {_describe_parameters(decisions, 'any')}"
 
 
 def _describe_changes(decisions: Decisions) -> str:
     changes = decisions.optimal.changes()
     if not changes:
-        return f"The prediction is the same for every {_get_symbol(decisions)}."
+        return _describe_no_change(decisions)
     shown = [_describe_change(decisions, change) for change in changes[:MAX_CHANGES]]
     left_out = len(changes) - len(shown)
     return f"The prediction changes at {', '.join(shown)}{f' and {left_out} times more' if left_out else ''}."
+
+
+def _describe_no_change(decisions: Decisions) -> str:
+    """That the prediction is the same, for the parameters that were asked for."""
+    where = _describe_parameters(decisions)
+    if decisions.optimal.parameters.size == 1:
+        return f"The prediction is for {where} alone."
+    return f"The prediction is the same for {where}."
+
+
+def _describe_parameters(decisions: Decisions, every: str = "every") -> str:
+    """All parameters of the family, or those that were asked for."""
+    parameters, symbol = decisions.optimal.parameters, _get_symbol(decisions)
+    whole = get_family(decisions.optimal.family).parameters(None, decisions.distribution.n_labels)
+    if set(whole.tolist()) <= set(parameters.tolist()):
+        return f"{every} {symbol}"
+    if parameters.size == 1:
+        return f"{symbol}={parameters[0]:.15g}"
+    return f"{every} {symbol} in the table"
 
 
 def _describe_change(decisions: Decisions, change: Change) -> str:

@@ -9,8 +9,14 @@ const POWERS_OF_TEN = [1, 10, 100, 1000, 10000];
 
 const scaleOf = (name) => (CONSTANTS.families[name].logarithmic ? Math.log10 : Number);
 
-/** Where the parameters of a family lie, and the layout of the axis for Plotly. */
-export const parameterAxis = (name, parameters) => {
+/** The title of an axis says where its ends lead, as in the figures that Python draws. */
+const titleBetweenEnds = (isOneLabel, title) =>
+  isOneLabel
+    ? `${title} (${CONSTANTS.hamming} = ${CONSTANTS.subset})`
+    : `${CONSTANTS.hamming} ← ${title} → ${CONSTANTS.subset}`;
+
+/** Where the parameters of a family lie, and the layout of the axis for Plotly; on a narrow screen its title is short. */
+export const parameterAxis = (name, parameters, nLabels = 2, isNarrow = false) => {
   const scale = scaleOf(name);
   const finite = parameters.filter((parameter) => !isInfinity(parameter)).map(scale);
   const [low, high] = finite.length ? [finite[0], finite.at(-1)] : [0, 0];
@@ -19,6 +25,7 @@ export const parameterAxis = (name, parameters) => {
   const right = at(parameters.at(-1));
   const pad = CONSTANTS.margin * (right - low) || 0.5;
   const ticks = parameterTicks(name, parameters.slice(0, finite.length));
+  const { axis, symbol } = CONSTANTS.families[name];
   if (isInfinity(parameters.at(-1))) ticks.push(CONSTANTS.infinity);
   return {
     at,
@@ -28,7 +35,7 @@ export const parameterAxis = (name, parameters) => {
       range: [low - pad, right + pad],
       tickvals: ticks.map(at),
       ticktext: ticks.map(formatParameter),
-      title: { text: CONSTANTS.families[name].axis },
+      title: { text: titleBetweenEnds(nLabels === 1, isNarrow ? symbol : axis) },
     },
   };
 };

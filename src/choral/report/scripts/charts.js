@@ -17,6 +17,9 @@ const CONFIG = {
 /** The space around the axes, in pixels; charts change single sides of it. */
 export const MARGIN = { l: 48, r: 14, t: 30, b: 44 };
 
+/** Pixels: a narrower chart has fewer ticks and short titles. */
+export const NARROW = 500;
+
 const completeAxis = (axis = {}) => ({
   color: themeValue("--quiet"),
   gridcolor: themeValue("--grid"),

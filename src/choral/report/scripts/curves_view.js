@@ -1,7 +1,7 @@
 // Section "curves": the loss curves of one data set, and who is best at a chosen parameter.
 
 import { insertGap, namesOfEnds, nearestIndex, parameterAxis, shareOf } from "./axis.js";
-import { chart, moveShapes, verticalLine } from "./charts.js";
+import { NARROW, chart, moveShapes, verticalLine } from "./charts.js";
 import { CONTENTS, MODELS, WORD, WORD_HEADING, eachFamily } from "./contents.js";
 import { checkbox, controlBar, element, familyChoices, select, storeChoice } from "./elements.js";
 import { bandTrace, learnerStyle, lineTrace, nameWithSwatch } from "./lines.js";
@@ -80,8 +80,8 @@ const sliderLine = (state) => {
 };
 
 /** All bands, then all lines on top of them. */
-const describeChart = (state) => {
-  const axis = parameterAxis(state.family, familyOf(state).parameters);
+const describeChart = (state, width) => {
+  const axis = parameterAxis(state.family, familyOf(state).parameters, state.dataset.n_labels, width < NARROW);
   const names = namesWithCurves(state);
   const withBands = names.filter((name) => familyOf(state).curves[name].lower);
   return {
@@ -153,7 +153,7 @@ export const curvesView = (place) => {
   const state = firstState();
   const drawing = element("div", { className: "chart" });
   const legend = element("fieldset", { className: "legend-box" });
-  const draw = chart(drawing, () => describeChart(state));
+  const draw = chart(drawing, () => describeChart(state, drawing.clientWidth));
   const slide = (index) => {
     state.share = shareOf(familyOf(state), index);
     moveShapes(drawing, [sliderLine(state)]);

@@ -66,6 +66,22 @@ export const storeChoice = (state, key, values, update) => (i) => {
 /** Controls above what they change. */
 export const controlBar = (...controls) => element("div", { className: "controls" }, ...controls);
 
-/** A box that scrolls sideways on its own, by keyboard too. */
-export const scrollBox = (content, title) =>
-  element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, content);
+/** Let a box end below a whole row, whatever its width: half a row looks like a mistake. */
+export const endAtRow = (box) => {
+  const fit = () => {
+    box.style.maxHeight = "";
+    if (box.scrollHeight <= box.clientHeight) return;
+    const frame = box.offsetHeight - box.clientHeight; // its borders and scroll bar
+    const ends = [...box.querySelectorAll("tr")].map((row) => row.offsetTop + row.offsetHeight);
+    const last = Math.max(...ends.filter((end) => end <= box.clientHeight));
+    if (last > 0) box.style.maxHeight = `${last + frame}px`;
+  };
+  new ResizeObserver(fit).observe(box.querySelector("table"));
+};
+
+/** A box that scrolls on its own, by keyboard too, around a table. */
+export const scrollBox = (content, title) => {
+  const box = element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, content);
+  endAtRow(box);
+  return box;
+};

@@ -2,7 +2,7 @@
 // names of the first and the second; `pairs` has one entry for each data set shown.
 
 import { insertGap, parameterAxis, shareAxis, shareOf } from "./axis.js";
-import { MARGIN, cornerText, textAbove } from "./charts.js";
+import { MARGIN, NARROW, cornerText, textAbove } from "./charts.js";
 import { isInfinity } from "./contents.js";
 import { datasetStyle, isSignificant, valuesAtCrossings } from "./pairs.js";
 import { escapeForPlotly, formatEquation, formatNumber, formatP, formatSigned } from "./texts.js";
@@ -123,8 +123,10 @@ const significantPart = (pair, x) => {
 };
 
 /** The difference with its band: of one data set along the parameter, of several on the way between both ends. */
-export const differenceOfLosses = (chosen, pairs) => {
-  const axis = pairs.length === 1 ? parameterAxis(chosen.family, pairs[0].family.parameters) : null;
+export const differenceOfLosses = (chosen, pairs, width) => {
+  const [{ family: only, dataset }] = pairs;
+  const axis =
+    pairs.length === 1 ? parameterAxis(chosen.family, only.parameters, dataset.n_labels, width < NARROW) : null;
   const positions = ({ family }) => (axis ? axis.positions : family.parameters.map((_, i) => shareOf(family, i)));
   const hasInfinity = pairs.some((pair) => isInfinity(pair.family.parameters.at(-1)));
   const note = (side, name) => `${side} 0: ${escapeForPlotly(name, MAX_NAME_IN_NOTE)} better`;

@@ -22,9 +22,9 @@ const findPairs = (state) =>
 
 const pairWords = ({ first, second }) => `${visibleText(first)} against ${visibleText(second)}`;
 
-const describeChart = (state) => {
+const describeChart = (state, width) => {
   const pairs = findPairs(state);
-  const view = pairs.length === 0 ? { traces: [], layout: { annotations: [] } } : state.view(state, pairs);
+  const view = pairs.length === 0 ? { traces: [], layout: { annotations: [] } } : state.view(state, pairs, width);
   return {
     ...view,
     words: `${pairWords(state)}; a table has the figures.`,
@@ -104,7 +104,7 @@ export const pairsView = (place) => {
   const state = { family: CONTENTS.families[0], ...couples[0], view: VIEWS[0], dataset: null };
   const drawing = element("div", { className: "chart" });
   const panel = element("div", { className: "panel" });
-  const draw = chart(drawing, () => describeChart(state));
+  const draw = chart(drawing, () => describeChart(state, drawing.clientWidth));
   const indexOfPair = () =>
     couples.findIndex(({ first, second }) =>
       [first, second].every((name) => [state.first, state.second].includes(name)),

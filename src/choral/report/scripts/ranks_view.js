@@ -1,6 +1,6 @@
 // Section "ranks": mean ranks over all data sets on the way between both ends.
 
-import { MARGIN, chart, moveShapes, verticalLine } from "./charts.js";
+import { MARGIN, NARROW, chart, moveShapes, verticalLine } from "./charts.js";
 import { CONTENTS, MODELS, WORD, WORD_HEADING } from "./contents.js";
 import { controlBar, element, familyChoices } from "./elements.js";
 import { learnerStyle, lineTrace } from "./lines.js";
@@ -15,7 +15,6 @@ const HEADINGS = [
   numberHeading("Mean rank"),
   numberHeading("To best"),
 ];
-const NARROW = 500; // pixels: too few for more than three ticks
 
 const pointsOf = (state) => CONTENTS.across[state.family];
 const chosenPoint = (state) => pointsOf(state)[state.index];

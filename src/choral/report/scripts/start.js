@@ -2,6 +2,7 @@
 
 import { curvesView } from "./curves_view.js";
 import { planButton } from "./downloads.js";
+import { endAtRow } from "./elements.js";
 import { pairsView } from "./pairs_view.js";
 import { ranksView } from "./ranks_view.js";
 import { makeSortable } from "./tables.js";
@@ -11,6 +12,7 @@ const VIEWS = { curves: curvesView, ranks: ranksView, pairs: pairsView, tables: 
 
 document.documentElement.classList.remove("no-script");
 document.querySelectorAll("table.sortable").forEach(makeSortable);
+document.querySelectorAll(".scroll").forEach(endAtRow);
 
 for (const [id, view] of Object.entries(VIEWS)) {
   const section = document.getElementById(id);
