@@ -16,7 +16,7 @@ pytest.importorskip("rich")
 from typer.testing import CliRunner
 
 from choral.cli import app
-from choral.datasets import load_digits_segments
+from choral.datasets import Dataset, load_digits_segments
 from choral.stats import conditional_dependence, describe
 from commands import assert_refused, read_csv
 
@@ -34,6 +34,7 @@ ARFF = """@relation 'photos: -C 2'
 1, 1, 0.7, shore
 """
 LABELS = "sea,sky,car\n1,1,0\n0,1,0\n0,0,0\n1,1,0\n"
+LIGHT = "light,sea\n0.9,1\n0.8,0\n"
 FEATURES = "light,sea,sky,place\n0.9,1,1,shore\n0.8,0,1,wood\n0.1,0,0,town\n0.7,1,1,shore\n"
 
 
@@ -45,6 +46,7 @@ def folder(tmp_path, monkeypatch):
     Path("photos.arff").write_text(ARFF)
     Path("labels.csv").write_text(LABELS)
     Path("features.csv").write_text(FEATURES)
+    Path("light.csv").write_text(LIGHT)
     return tmp_path
 
 
@@ -115,13 +117,13 @@ def test_labels_of_a_table_by_name(folder, labels):
 @pytest.mark.parametrize(("labels", "names", "n_features"), [(2, ["sea", "sky"], 1), (-1, ["car"], 2), (3, None, 0)])
 def test_labels_of_a_table_by_count(folder, labels, names, n_features):
     (one,) = found("labels.csv", "--labels", labels)
-    assert one["label_names"] == (names or ["sea", "sky", "car"])
+    assert [label["name"] for label in one["labels"]] == (names or ["sea", "sky", "car"])
     assert one["n_features"] == n_features
 
 
 def test_labels_of_tables_and_of_arff_files_by_one_count(folder):
-    one, other = found("photos.arff", "labels.csv", "--labels", 2)
-    assert one["label_names"] == other["label_names"] == ["sea", "sky"]
+    names = [[label["name"] for label in one["labels"]] for one in found("photos.arff", "labels.csv", "--labels", 2)]
+    assert names == [["sea", "sky"]] * 2
 
 
 def test_dependence_given_the_features_of_a_table(folder):
@@ -131,7 +133,7 @@ def test_dependence_given_the_features_of_a_table(folder):
     rows = [",".join(map(str, [f"r{i}", *x.tolist(), *y.tolist()])) for i, (x, y) in enumerate(zip(X, Y, strict=True))]
     Path("digits.csv").write_text("\n".join([header, *rows]))
     (one,) = found("digits.csv", "--labels", "a,b,c", "--conditional")
-    expected = conditional_dependence(X.astype(float), Y)
+    expected = conditional_dependence(Dataset(X.astype(float), Y, ("a", "b", "c"), "digits"))
     assert one["conditional_dependence"]["total"] == pytest.approx(expected.total)
     assert one["n_features"] == 10
 
@@ -339,7 +341,11 @@ def test_help():
         (("labels.csv", "--labels", "see"), "labels.csv has no column 'see'; did you mean 'sea'?"),
         (("labels.csv", "--labels", "2", "--no-header"), "labels.csv has no header, so no names of columns to choose"),
         (("labels.csv", "--labels", "3", "--conditional"), "--conditional needs features; all columns of labels.csv"),
-        (("features.csv",), "got 0.9. If other columns are labels, --labels names them."),
+        (("features.csv",), "column 'place': expected a number; got 'shore'. If it is no label, --labels says which"),
+        (
+            ("light.csv",),
+            "column 'light': expected 0 or 1; got 0.9. If it is no label, --labels says which columns",
+        ),
         (("features.csv", "--labels", "2"), "features.csv, line 2, column 'light': expected 0 or 1; got 0.9.\n"),
         (("photos.arff", "--sep", ";"), "--sep is for a file of labels; got none."),
         (("photos.arff", "--tag-sep", ";"), "--tag-sep is for a file of labels; got none."),
@@ -356,7 +362,7 @@ def test_help():
 )
 def test_one_line_for_whatever_is_wrong(folder, arguments, message):
     assert_fails(message, *arguments)
-    assert sorted(path.name for path in folder.iterdir()) == ["labels.csv", "photos.arff"]
+    assert sorted(path.name for path in folder.iterdir()) == ["features.csv", "labels.csv", "light.csv", "photos.arff"]
 
 
 def test_an_arff_file_that_does_not_name_its_labels(folder):

@@ -201,11 +201,12 @@ def _reading(options: FileOptions) -> dict[str, Any]:
 
 
 def _read_label_file(path: Path, options: FileOptions, show: Show) -> LabelTable:
-    table = read_with_progress(show, path, labels=parse_label_columns(options.labels), **_reading(options))
     try:
+        table = read_with_progress(show, path, labels=parse_label_columns(options.labels), **_reading(options))
         check_truth(table)
     except ValueError as error:
-        hint = "" if options.labels or table.labels is None else " If other columns are labels, --labels names them."
+        is_a_feature = options.labels is None and ": expected " in str(error) and _has_labels_option(str(path))
+        hint = " If it is no label, --labels says which columns are." if is_a_feature else ""
         raise ValueError(f"{error}{hint}") from error
     return table
 

@@ -106,12 +106,12 @@ def _split_head(head: str, sep: str) -> list[list[str]]:
     """The first rows that are whole, or a part of the first one if it is longer than the head."""
     rows: list[list[str]] = []
     try:
-        for cells in csv.reader(StringIO(head, newline=""), delimiter=sep):
+        for cells in csv.reader(StringIO(head, newline=""), delimiter=sep, strict=True):
             if cells:
                 rows.append(cells)
             if len(rows) > HEAD_ROWS:
                 break
-    except csv.Error:  # told when the file is read
+    except csv.Error:  # a quote that ends before another separator, say
         return rows
     is_cut = len(rows) > HEAD_ROWS or not head.endswith("\n")
     return rows[:-1] if is_cut and len(rows) > 1 else rows
@@ -161,7 +161,7 @@ def _is_header(path: Path, cells: list[str]) -> bool:
     numbered = cells[1:] if cells[0] in UNNAMED else cells  # pandas writes the index first, without a name
     if not numbered or numbered != [str(i) for i in range(len(numbered))]:
         return any(_parse_number(cell) is None and cell.lower() not in MISSING for cell in cells)
-    if len(numbered) > 2 or cells[0] in UNNAMED[1:]:
+    if len(numbered) > 2 or cells[0] == UNNAMED[1]:
         return True  # no row of labels has a 2
     line = ",".join(cells)
     raise ValueError(f"The first line of {path}, {line}, may be a header or labels; say header=True or header=False.")
@@ -224,7 +224,7 @@ def _are_tags(roles: ColumnRoles, block: list[Record], options: ReadOptions) -> 
         return True
     (index,) = roles.label_indices
     filled = [text for text in (cells[index].strip() for _, cells in block) if text.lower() not in MISSING]
-    return bool(filled) and not any(map(is_number, filled))
+    return bool(filled) and not any(map(is_number, filled)) and not all(map(_holds_numbers, filled))
 
 
 def _parse_block(path: Path, roles: ColumnRoles, block: list[Record], options: ReadOptions) -> np.ndarray:
@@ -280,9 +280,9 @@ def _explain_cell(roles: ColumnRoles, place: int, cell: str, column: list[str]) 
     found = f"got {quoted(cell)}."
     if DECIMAL_COMMA.fullmatch(text):
         return f"{found} Numbers need a decimal point, not a comma: {text.replace(',', '.')}."
-    parts = text.split()
-    if roles.width == 1 and len(parts) > 1 and all(_parse_number(part) is not None for part in parts):
-        return f"{found} If blanks separate the cells, say sep=' '."
+    if roles.width == 1 and _holds_numbers(text):
+        sep = next((sep for sep in SEPARATORS if sep in text), " ")
+        return f"{found} If {sep!r} separates the cells, say sep={sep!r}.{tags}"
     if tags or roles.names is None or roles.id_index is not None:
         return f"{found}{tags}"
     names_rows = len(set(column)) == len(column) and all(_parse_number(other) is None for other in column)
@@ -299,6 +299,12 @@ def _parse_number(cell: str) -> float | None:
 def is_number(text: str) -> bool:
     """Whether a cell is a number, be it with a decimal comma, or a word for 0 or 1."""
     return _parse_number(text) is not None or DECIMAL_COMMA.fullmatch(text.strip()) is not None
+
+
+def _holds_numbers(text: str) -> bool:
+    """Whether a cell is several numbers: a row that was not split, or tags that are numbers."""
+    parts = re.split(r"[\s,;|]+", text)
+    return len(parts) > 1 and all(_parse_number(part) is not None for part in parts if part)
 
 
 def _compact(values: np.ndarray) -> np.ndarray:

@@ -142,7 +142,7 @@ def read_labels(
         if not path.is_file() and not is_parquet_folder(path):
             problem = "is a folder or a device" if path.exists() else "does not exist"
             raise ValueError(f"{path} {problem}; expected a file.")
-        options.check_size(path, path.stat().st_size)
+        options.check_size(path, path.stat().st_size if path.is_file() else 0)
         table = reader(path, options)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or first_line(error)}.") from error

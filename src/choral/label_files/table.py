@@ -18,8 +18,9 @@ from choral._validation import LARGEST_WEIGHT
 MAX_BYTES = 8 * 2**30
 NUMBERS = "buif"  # the kinds of NumPy types that labels, scores and weights may have
 BLOCK_CELLS = 2**20  # compared at a time: the flags of a whole table would take as much memory as its labels
-# what a column of the index is called by pandas: in a CSV file, in one that was read and written again, in Parquet
-UNNAMED = ("", "Unnamed: 0", "__index_level_0__")
+# what pandas calls the column of its index if that has no name: in a CSV file, in one that was read and written again
+UNNAMED = ("", "Unnamed: 0")
+PARQUET_INDEX = "__index_level_0__"  # and in a Parquet file, as the last column
 LABEL_CELLS = {"0", "1", "0.0", "1.0", "true", "false", "yes", "no", ""}
 
 Matrix: TypeAlias = np.ndarray | sparse.csr_array
@@ -44,7 +45,7 @@ class LabelTable:
     first_line : int, optional
         The line of the first row, where the source is text with a line for each row.
     ids_unnamed : bool
-        Whether the ids come from a first column without a name.
+        Whether the ids come from a column without a name, pandas' index.
     tag_sep : str, optional
         What lies between the tags of a cell, if the source holds lists of tags; empty if no cell has two tags.
     n_left_out : int
@@ -75,13 +76,12 @@ class LabelTable:
         if len(shape) != 2 or not shape[0] or not (shape[1] or self.tag_sep is not None):  # no row may have a tag
             raise ValueError(f"{self.source} must hold rows x labels, at least one of each; got shape {shape}.")
         check_distinct(self.source, "labels", self.labels or ())
-        if self.ids_unnamed:
-            self._check_unnamed_ids()
-        check_distinct(self.source, "ids", self.ids or ())
+        if self.ids_unnamed and self.ids is not None:
+            self._check_unnamed_ids(self.ids)
+        check_distinct(self.source, "ids", self.ids or (), " Each row needs an id of its own.")
 
-    def _check_unnamed_ids(self) -> None:
+    def _check_unnamed_ids(self, ids: tuple[str, ...]) -> None:
         """Refuse a first column without a name that may well hold labels, or that names no rows."""
-        ids = self.ids or ()
         if self.counts_rows:
             return
         if {cell.lower() for cell in ids} <= LABEL_CELLS:
@@ -111,11 +111,11 @@ class LabelTable:
         return f"{self.source}, {where}, {column}"
 
 
-def check_distinct(source: str, what: str, names: Sequence[str]) -> None:
-    """Refuse a name that occurs twice."""
+def check_distinct(source: str, what: str, names: Sequence[str], hint: str = "") -> None:
+    """Refuse a name that occurs twice; the hint is a sentence that follows the error, or nothing."""
     if len(set(names)) < len(names):
         name, count = Counter(names).most_common(1)[0]
-        raise ValueError(f"{source}: {what} must be distinct; {quoted(name)} occurs {count} times.")
+        raise ValueError(f"{source}: {what} must be distinct; {quoted(name)} occurs {count} times.{hint}")
 
 
 def align(truth: LabelTable, prediction: LabelTable) -> LabelTable:
@@ -142,7 +142,7 @@ def align(truth: LabelTable, prediction: LabelTable) -> LabelTable:
             raise ValueError(f"Rows cannot be matched: {with_ids.source} has ids, {without.source} has none. {hint}.")
     if truth.ids is not None and prediction.ids is not None:
         unnamed = truth.ids_unnamed or prediction.ids_unnamed
-        hint = " If the rows are in the same order, leave out the unnamed first column of both." if unnamed else ""
+        hint = " If the rows are in the same order, leave out the unnamed ids of both." if unnamed else ""
         rows = match_names("ids", truth.ids, prediction.ids, truth.source, prediction.source, hint)
         values = values if rows is None else values[rows]
         weights = weights if rows is None or weights is None else weights[rows]
@@ -153,7 +153,15 @@ def align(truth: LabelTable, prediction: LabelTable) -> LabelTable:
         expected, got = truth.values.shape[axis], values.shape[axis]
         if expected != got:
             raise ValueError(f"{prediction.source} has {counted(got, what)}, {truth.source} has {expected}.")
-    return replace(prediction, values=values, labels=truth.labels, ids=truth.ids, weights=weights, first_line=None)
+    return replace(
+        prediction,
+        values=values,
+        labels=truth.labels,
+        ids=truth.ids,
+        ids_unnamed=truth.ids_unnamed,
+        weights=weights,
+        first_line=None,
+    )
 
 
 def match_names(
@@ -322,7 +330,7 @@ class ColumnRoles:
     id_index: int | None = None
     weight_index: int | None = None
     left_out: frozenset[int] = frozenset()
-    is_first_unnamed: bool = False
+    unnamed_index: int | None = None
     n_features: int = 0
 
     @classmethod
@@ -330,7 +338,8 @@ class ColumnRoles:
         """Read a header."""
         names = tuple(name.strip() for name in names)
         id_column = "id" if options.id_column is None else options.id_column
-        is_first_unnamed = names[0] in UNNAMED and names[0] != id_column
+        index = 0 if names[0] in UNNAMED else names.index(PARQUET_INDEX) if PARQUET_INDEX in names else None
+        index = None if index is None or names[index] == id_column else index
         if "" in names[1:]:
             number = names.index("", 1) + 1
             raise ValueError(f"{source}: column {number} of the header has no name; give it one, or delete the column.")
@@ -345,10 +354,10 @@ class ColumnRoles:
         special = id_column, weights, options.ignored_column
         id_index, weight_index, ignored = (names.index(name) if name in names else None for name in special)
         left_out = set() if ignored is None else {ignored}
-        if is_first_unnamed and id_index is None:
-            id_index = 0
-        elif is_first_unnamed:
-            left_out.add(0)
+        if index is not None and id_index is None:
+            id_index = index
+        elif index is not None:
+            left_out.add(index)
         features: set[int] = set()
         if options.labels is not None:
             others = [i for i in range(len(names)) if i not in left_out and i not in (id_index, weight_index)]
@@ -360,7 +369,7 @@ class ColumnRoles:
             id_index,
             weight_index,
             frozenset(left_out | features),
-            is_first_unnamed,
+            index,
             len(features),
         )
 
@@ -381,15 +390,16 @@ class ColumnRoles:
 
     @property
     def ids_unnamed(self) -> bool:
-        """Whether the ids are a first column without a name."""
-        return self.is_first_unnamed and self.id_index == 0
+        """Whether the ids are a column without a name."""
+        return self.unnamed_index is not None and self.id_index == self.unnamed_index
 
     def make_notes(self, source: object) -> tuple[str, ...]:
         """What was guessed of the columns."""
-        if not self.is_first_unnamed:
+        if self.unnamed_index is None:
             return ()
+        what = "first column" if self.unnamed_index == 0 else "index"
         fate = "is taken for row ids" if self.ids_unnamed else "is left out, since another column names the rows"
-        return (f"the unnamed first column of {source} {fate}.",)
+        return (f"the unnamed {what} of {source} {fate}.",)
 
     def describe(self, index: int) -> str:
         """One column in words, counted from 1 where it has no name."""
