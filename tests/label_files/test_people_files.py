@@ -499,12 +499,17 @@ def test_parquet_folders_come_in_parts_only_where_names_match(tmp_path, write_pa
     same = write_parts("p.parquet", {"0.parquet": part, "1.parquet": part})
     spark = write_parts("q.parquet", {"part-0-x.parquet": part, "part-1-x.parquet": part})
     file = write("r.csv", "a\n1\n0\n1\n0\n")
+    damaged = write_parts("d.parquet", {"0.parquet": part})
+    (damaged / "1.parquet").write_bytes(b"PAR1, or so it says")
     assert are_in_parts(ComparedPaths(truth, {"p": same}))
+    assert are_in_parts(ComparedPaths(truth, {"d": damaged}))  # told when it is read
     assert len(list_parts(ComparedPaths(truth, {"p": same}))) == 2
-    for predictions in ({"q": spark}, {"p": same, "r": file}):
+    empty = write_parts("e.parquet", {"0.parquet": {"a": [1, 0, 1, 0]}, "1.parquet": {"a": np.array([], dtype=int)}})
+    for predictions in ({"q": spark}, {"p": same, "r": file}, {"e": empty}):
         assert not are_in_parts(ComparedPaths(truth, predictions))
     assert not are_in_parts(ComparedPaths(file, {"p": same}))
-    table, predictions = read_compared(ComparedPaths(truth, {"q": spark, "r": file}), ComparedOptions())
+    table, predictions = read_compared(ComparedPaths(truth, {"q": spark, "r": file, "e": empty}), ComparedOptions())
+    np.testing.assert_array_equal(predictions["q"], predictions["e"])
     np.testing.assert_array_equal(table.values, [[1], [0], [1], [0]])
     np.testing.assert_array_equal(predictions["q"], predictions["r"])
 

@@ -215,7 +215,8 @@ def _list_parts(truth: Path, predictions: list[Path], dask: str | None) -> list[
         check_names(paths.predictions)
         return list_parts(paths)
     if dask is not None:
-        raise ValueError(f"--dask is for folders of parts; {truth} is not a folder.")
+        fault = "has parts of other names than PRED, or empty ones" if truth.is_dir() else "is not a folder"
+        raise ValueError(f"--dask is for folders of parts; {truth} {fault}.")
     for path in predictions:
         if path.is_dir() and not label_suffix(path):
             fault = "is not" if truth.exists() else "does not exist"

@@ -62,6 +62,15 @@ def list_parquet_parts(folder: Path) -> list[Path]:
     return sorted(paths, key=lambda path: [(int(t), "") if t.isdecimal() else (-1, t) for t in _runs(path.name)])
 
 
+def has_no_rows(path: Path) -> bool:
+    """Whether a file says that it is a table without rows; a damaged file says nothing."""
+    arrow, parquet = require("pyarrow", "tables"), require("pyarrow.parquet", "tables")
+    try:
+        return parquet.read_metadata(path).num_rows == 0
+    except (arrow.ArrowException, OSError):
+        return False
+
+
 def _runs(name: str) -> list[str]:
     """Digits and what is between them."""
     return re.findall(r"[0-9]+|[^0-9]+", name)

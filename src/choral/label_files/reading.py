@@ -9,7 +9,7 @@ from pathlib import Path
 from choral._text import first_line, quoted
 from choral.label_files.delimited import read_delimited
 from choral.label_files.npy import read_npy, read_npz
-from choral.label_files.parquet import read_parquet
+from choral.label_files.parquet import has_no_rows, read_parquet
 from choral.label_files.table import (
     MAX_BYTES,
     LabelTable,
@@ -249,15 +249,18 @@ def align_all(truth: LabelTable, predictions: Iterable[LabelTable]) -> tuple[Lab
 def are_in_parts(paths: ComparedPaths) -> bool:
     """Whether the truth is a folder of parts.
 
-    A folder called ``.parquet`` is one table, unless all are folders whose files have the same names: then a part of
-    each is enough at a time.
+    A folder called ``.parquet`` is one table, unless all are folders whose files have the same names, and rows each:
+    then a part of each is enough at a time.
     """
     if not is_parquet_folder(paths.truth):
         return paths.truth.is_dir()
+    if not all(path.is_dir() for path in paths.predictions.values()):
+        return False
     try:
-        return all(path.is_dir() for path in paths.predictions.values()) and bool(list_parts(paths))
+        files = [path for part in list_parts(paths) for path in part.all_paths()]
     except ValueError:  # Spark gives each part a new name
         return False
+    return not any(has_no_rows(path) for path in files if label_suffix(path) == ".parquet")
 
 
 def list_parts(folders: ComparedPaths) -> list[ComparedPaths]:
