@@ -330,7 +330,7 @@ def test_bad_usage(folder, monkeypatch, arguments, message):
         ),
         ("sea,sky\n0.1,nan\n", "bad.csv, line 2, column 'sky': expected a number; got nan.\n"),
         ("sea,sky\n0.1,x\n", "bad.csv, line 2, column 'sky': expected a number; got 'x'."),
-        ("", "bad.csv is empty."),
+        ("", "bad.csv is empty; expected a row for each sample."),
     ],
 )
 def test_bad_scores(folder, content, message):

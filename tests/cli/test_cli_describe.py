@@ -16,7 +16,7 @@ pytest.importorskip("rich")
 from typer.testing import CliRunner
 
 from choral.cli import app
-from choral.datasets import load_digits_segments
+from choral.datasets import Dataset, load_digits_segments
 from choral.stats import conditional_dependence, describe
 from commands import assert_refused, read_csv
 
@@ -34,6 +34,8 @@ ARFF = """@relation 'photos: -C 2'
 1, 1, 0.7, shore
 """
 LABELS = "sea,sky,car\n1,1,0\n0,1,0\n0,0,0\n1,1,0\n"
+LIGHT = "light,sea\n0.9,1\n0.8,0\n"
+FEATURES = "light,sea,sky,place\n0.9,1,1,shore\n0.8,0,1,wood\n0.1,0,0,town\n0.7,1,1,shore\n"
 
 
 @pytest.fixture
@@ -43,6 +45,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.delenv("FORCE_COLOR", raising=False)  # some CI sets it: rich then takes a pipe for a terminal
     Path("photos.arff").write_text(ARFF)
     Path("labels.csv").write_text(LABELS)
+    Path("features.csv").write_text(FEATURES)
+    Path("light.csv").write_text(LIGHT)
     return tmp_path
 
 
@@ -100,6 +104,49 @@ def test_several_data_sets_are_compared(folder):
     assert size[2] == ["labels", "4", "-", "3", "0.7500", "3", "1.25"]
     digits = describe(load_digits_segments())
     assert more[3][1:4] == [f"{digits.density:.3f}", "0.0%", f"{digits.mean_imbalance:.2f}"]
+
+
+@pytest.mark.parametrize("labels", ["sea,sky", "s*", "sky, sea", "*ea,sky"])
+def test_labels_of_a_table_by_name(folder, labels):
+    (size, more, of_labels), _ = tables(output("features.csv", "--labels", labels))
+    assert size[1] == ["features", "4", "2", "2", "0.5000", "3", "1.25"]  # the place is text, and no label
+    assert more[1][1:] == tables(output("photos.arff"))[0][1][1][1:]
+    assert [row[0] for row in of_labels] == ["label", "sea", "sky"]
+
+
+@pytest.mark.parametrize(("labels", "names", "n_features"), [(2, ["sea", "sky"], 1), (-1, ["car"], 2), (3, None, 0)])
+def test_labels_of_a_table_by_count(folder, labels, names, n_features):
+    (one,) = found("labels.csv", "--labels", labels)
+    assert [label["name"] for label in one["labels"]] == (names or ["sea", "sky", "car"])
+    assert one["n_features"] == n_features
+
+
+def test_labels_of_tables_and_of_arff_files_by_one_count(folder):
+    names = [[label["name"] for label in one["labels"]] for one in found("photos.arff", "labels.csv", "--labels", 2)]
+    assert names == [["sea", "sky"]] * 2
+
+
+def test_dependence_given_the_features_of_a_table(folder):
+    data = load_digits_segments()
+    X, Y = data.X[:300, 20:30], data.Y[:300, :3]
+    header = ",".join(["id", *(f"x{i}" for i in range(10)), *"abc"])
+    rows = [",".join(map(str, [f"r{i}", *x.tolist(), *y.tolist()])) for i, (x, y) in enumerate(zip(X, Y, strict=True))]
+    Path("digits.csv").write_text("\n".join([header, *rows]))
+    (one,) = found("digits.csv", "--labels", "a,b,c", "--conditional")
+    expected = conditional_dependence(Dataset(X.astype(float), Y, ("a", "b", "c"), "digits"))
+    assert one["conditional_dependence"]["total"] == pytest.approx(expected.total)
+    assert one["n_features"] == 10
+
+
+def test_features_need_names(folder):
+    Path("nameless.csv").write_text("1,0,1\n0,1,1\n")
+    assert_fails("nameless.csv has no names of columns", "nameless.csv", "--labels", 1, "--conditional")
+
+
+def test_lists_of_tags_are_described(folder):
+    Path("tags.csv").write_text("id;tags\n1;sea, sky\n2;sky\n3;\n4;sky, sea\n")
+    (_, _, labels), _ = tables(output("tags.csv", "--sep", ";", "--tag-sep", ","))
+    assert labels[1:] == tables(output("photos.arff"))[0][2][1:]
 
 
 def test_labels_that_never_occur(folder):
@@ -270,7 +317,7 @@ def test_help():
     text = run("--help").stdout
     assert "describe [OPTIONS]" in text  # what follows depends on the version of typer
     assert "NAME|FILE" in text
-    for option in ("--labels", "--conditional", "--json", "--csv", "--plot", "--id", "--header"):
+    for option in ("--labels", "--conditional", "--json", "--csv", "--plot", "--id", "--header", "--sep", "--tag-sep"):
         assert option in text
     assert "describe" in CliRunner().invoke(app, ["--help"]).stdout
 
@@ -283,16 +330,30 @@ def test_help():
     [
         ((), "Missing argument"),
         (("birdsong",), "Expected the name of a data set (digits-segments, birds, "),
-        (("birdsong",), "or a file that ends in .arff, .csv, .tsv, .npy, .npz, .parquet; got 'birdsong'."),
+        (("birdsong",), "or a file that ends in .arff, .csv, .tsv, .csv.gz, .tsv.gz, .npy, .npz, .parquet; got"),
         (("missing.csv",), "missing.csv does not exist; expected a file."),
         (("missing.arff",), "missing.arff"),
         (("photos.arff", "--labels", "9"), "photos.arff"),
-        (("labels.csv", "--labels", "2"), "--labels is for an ARFF file; got none."),
+        (("digits-segments", "--labels", "2"), "--labels is for an ARFF file or a table with names; got none."),
+        (("labels.npy", "--labels", "2"), "--labels is for an ARFF file or a table with names; got none."),
+        (("labels.csv", "--labels", "4"), "labels.csv has 3 columns besides ids and weights; labels must be a number"),
+        (("labels.csv", "--labels", "0"), "or below 0 for the last ones; got 0."),
+        (("labels.csv", "--labels", "see"), "labels.csv has no column 'see'; did you mean 'sea'?"),
+        (("labels.csv", "--labels", "2", "--no-header"), "labels.csv has no header, so no names of columns to choose"),
+        (("labels.csv", "--labels", "3", "--conditional"), "--conditional needs features; all columns of labels.csv"),
+        (("features.csv",), "column 'place': expected a number; got 'shore'. If it is no label, --labels says which"),
+        (
+            ("light.csv",),
+            "column 'light': expected 0 or 1; got 0.9. If it is no label, --labels says which columns",
+        ),
+        (("features.csv", "--labels", "2"), "features.csv, line 2, column 'light': expected 0 or 1; got 0.9.\n"),
+        (("photos.arff", "--sep", ";"), "--sep is for a file of labels; got none."),
+        (("photos.arff", "--tag-sep", ";"), "--tag-sep is for a file of labels; got none."),
         (("photos.arff", "--id", "name"), "--id is for a file of labels; got none."),
         (("photos.arff", "--no-header"), "--header/--no-header is for a file of labels; got none."),
-        (("labels.csv", "--id", "name"), "labels.csv has no column 'name' for the ids."),
+        (("labels.csv", "--id", "name"), "labels.csv has no column 'name' for the ids; it has 'sea', 'sky', 'car'."),
         (("photos.arff", "labels.csv", "--plot", "out.png"), "--plot draws one data set; got 2."),
-        (("labels.csv", "--conditional"), "--conditional needs features; labels.csv has labels alone."),
+        (("labels.csv", "--conditional"), "--conditional needs features; labels.csv has labels alone (if other"),
         (("photos.arff", "--conditional"), "cv must be at most the number of instances, 4; got 5 folds."),
         (("photos.arff", "--csv", "photos.arff"), "photos.arff is an input or named twice"),
         (("labels.csv", "--csv", "no/out.csv"), "no/out.csv cannot be written: its folder does not exist."),
@@ -301,7 +362,7 @@ def test_help():
 )
 def test_one_line_for_whatever_is_wrong(folder, arguments, message):
     assert_fails(message, *arguments)
-    assert sorted(path.name for path in folder.iterdir()) == ["labels.csv", "photos.arff"]
+    assert sorted(path.name for path in folder.iterdir()) == ["features.csv", "labels.csv", "light.csv", "photos.arff"]
 
 
 def test_an_arff_file_that_does_not_name_its_labels(folder):

@@ -268,7 +268,7 @@ def test_many_new_rows_are_decided_in_blocks(folder, monkeypatch, calibrator):
         (("true.csv", "scores.csv", "--apply", "new.csv", "--out", "new.csv"), "new.csv is an input or named twice"),
         (("true.csv", "scores.csv", "--seed", "-1"), "--seed must be a whole number"),
         (("true.csv", "none.csv"), "none.csv does not exist; expected a file."),
-        (("new.csv", "scores.csv"), "new.csv, line 2, column 'red': expected 0, 1 or nan; got"),
+        (("new.csv", "scores.csv"), "new.csv, line 2, column 'red': expected 0 or 1; got"),
         (("true.csv", "new.csv"), "new.csv does not have the ids of true.csv"),
         *[
             (("--load", "rule.json", "--apply", "new.csv", "--out", "x.csv", *option), f"{option[0]} is for learning")

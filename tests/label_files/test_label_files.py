@@ -83,7 +83,10 @@ def test_other_id_column(write):
 
 def test_an_id_column_that_is_not_there(write):
     content = "image,a\n7,1\n8,0\n"
-    assert_refused(write("t.csv", content), r"t\.csv has no column 'photo' for the ids\.", id_column="photo")
+    assert_refused(
+        write("t.csv", content), r"t\.csv has no column 'photo' for the ids; it has 'image', 'a'\.", id_column="photo"
+    )
+    assert_refused(write("u.csv", "0,1,1\n"), r"u\.csv has no names of columns, so no column 'a' for", id_column="a")
     assert read_labels(write("t.csv", "a,b\n0,1\n")).ids is None
 
 
@@ -149,22 +152,22 @@ def test_progress_counts_bytes(write, monkeypatch, name, delimiter):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", r"t\.csv is empty\."),
-        ("\n\n", r"t\.csv is empty\."),
-        ("a,b\n", r"t\.csv has a header but no rows\."),
+        ("", r"t\.csv is empty; expected a row for each sample\."),
+        ("\n\n", r"t\.csv is empty; expected a row for each sample\."),
+        ("a,b\n", r"t\.csv has a header but no rows; expected a row for each sample\."),
         ("a,b\n0,1\n0\n", r"t\.csv, line 3: expected 2 columns; got 1\."),
         ("1,1\n0,1,1\n", r"line 2: expected 2 columns; got 3\."),
-        ("a,b\n0,1\n0,yes\n", r"line 3, column 'b': expected a number; got 'yes'\."),
-        ("1,1\n0,yes\n", r"line 2, column 2: expected a number; got 'yes'\."),
+        ("a,b\n0,1\n0,oui\n", r"line 3, column 'b': expected a number; got 'oui'\."),
+        ("1,1\n0,oui\n", r"line 2, column 2: expected a number; got 'oui'\."),
         ("id,a\nx,0\ny,\n", r"line 3, column 'a': expected a number; the cell is empty\."),
         ("a,b\n0,1\n\n1,1\n", r"line 3: the line is empty; only the last lines may be\."),
         ("a,b,a\n0,1,1\n", r"column names must be distinct; 'a' occurs 2 times\."),
         ("id,a\nx,0\nx,1\n", r"ids must be distinct; 'x' occurs 2 times\."),
-        (",a\n0,0\n", r"column 1 of the header has no name; a column of row ids must be called 'id'\."),
+        ("a,,b\n0,0,0\n", r"column 2 of the header has no name; give it one, or delete the column\."),
         ("id\nx\n", r"must hold rows x labels, at least one of each; got shape \(1, 0\)\."),
         ('a,b\n0,"1\n', r"line 2: not readable as a table: unexpected end of data\."),
-        (f"a\n{'x' * 99}\n", r"column 'a': expected a number; got 'x{40}\.\.\.'\."),
-        (b"\x93NUMPY\xff\n", r"is not UTF-8 text: invalid start byte, byte 0x93\."),
+        (f"b,a\n1,{'x' * 99}\n", r"column 'a': expected a number; got 'x{40}\.\.\.'\."),
+        (b"\x93NUMPY\xff\n", r"is not UTF-8 text: invalid start byte, byte 0x93\. Save it as UTF-8"),
         (b"a,b\n\0\0,1\n", r"line 2, column 'a': expected a number; got '\\x00\\x00'\."),
     ],
 )
@@ -260,7 +263,7 @@ def test_weights_that_are_all_zero():
 
 
 def test_unknown_suffix(write):
-    message = r"must end in \.csv, \.tsv, \.npy, \.npz, \.parquet; got '\.txt'\."
+    message = r"must end in \.csv, \.tsv, \.csv\.gz, \.tsv\.gz, \.npy, \.npz, \.parquet; got '\.txt'\."
     assert_refused(write("t.txt", "0"), message)
 
 

@@ -30,6 +30,9 @@ OPTIONS_BY_ARGUMENT = {
     "the argument labels": "--labels",
     "loss must be": "--loss must be",
     "scores='logits'": "--logits",
+    "say id_column=": "say --id ",
+    "say sep=": "say --sep ",
+    "say tag_sep=": "say --tag-sep ",
 }
 
 Show = Callable[[int, int, str], None]  # done, of how many, with what

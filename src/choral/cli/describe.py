@@ -1,8 +1,10 @@
 """``choral describe``: data sets in, their size, the imbalance and the dependence of their labels out."""
 
+import csv
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -28,13 +30,17 @@ from choral.cli.options import (
     Display,
     Header,
     IdColumn,
+    Separator,
+    TagSeparator,
     check_outputs,
+    parse_separator,
     read_with_progress,
     write_csv,
     write_plot,
 )
 from choral.datasets import Dataset, is_arff
-from choral.label_files import SUFFIXES, LabelTable, check_truth
+from choral.label_files import SUFFIXES, LabelTable, check_truth, choose_columns, label_stem, label_suffix
+from choral.rows.blocks import as_dense
 from choral.stats import ConditionalDependence, Description, conditional_dependence, describe
 from choral.stats.describe import NUMBERS
 
@@ -52,8 +58,9 @@ def describe_datasets(
     labels: Annotated[
         str | None,
         typer.Option(
-            metavar="N|FILE.xml",
-            help="Labels of an ARFF file that does not name them: first N attributes, last for -N, or those in FILE.",
+            metavar="N|a,b|FILE.xml",
+            help="Which columns are labels: the first N, the last for -N, or their names, in which * stands for any "
+            "characters; of an ARFF file, those in FILE.",
         ),
     ] = None,
     conditional: Annotated[
@@ -61,6 +68,8 @@ def describe_datasets(
     ] = False,
     id_column: IdColumn = None,
     header: Header = None,
+    sep: Separator = None,
+    tag_sep: TagSeparator = None,
     as_json: AsJson = False,
     csv_path: Annotated[
         str | None, typer.Option("--csv", metavar="OUT", help="Write a line for each data set as a CSV file.")
@@ -72,15 +81,20 @@ def describe_datasets(
 ) -> None:
     """Describe data sets: their size, the imbalance of their labels, and how much labels depend on each other.
 
-    Each data set is a NAME or a FILE: .arff, also packed (.gz, .bz2, .xz), or labels alone, with a row for each sample
-    and a column for each label, .csv, .tsv, .npy, .npz or .parquet.
+    Each data set is a NAME or a FILE: .arff, also packed (.gz, .bz2, .xz), or a table with a row for each sample and a
+    column for each label, .csv, .tsv, also packed (.gz), .npy, .npz or .parquet. A table may have other columns too, if
+    --labels says which are labels.
     """
-    options = FileOptions(labels, id_column, header)
+    options = FileOptions(
+        labels, id_column, header, parse_separator("--sep", sep), parse_separator("--tag-sep", tag_sep)
+    )
     _check_arguments(arguments, options)
     if plot_path is not None and len(arguments) > 1:
         raise ValueError(f"--plot draws one data set; got {len(arguments)}.")
-    if conditional and any(map(_is_label_file, arguments)):
-        raise ValueError(f"--conditional needs features; {next(filter(_is_label_file, arguments))} has labels alone.")
+    if conditional and labels is None and any(map(_is_label_file, arguments)):
+        alone = next(filter(_is_label_file, arguments))
+        hint = "if other columns are features, --labels says which are labels"
+        raise ValueError(f"--conditional needs features; {alone} has labels alone ({hint}).")
     check_outputs(csv_path, plot_path, inputs=_find_files(arguments))
     with warnings_in_one_line():
         with progress_bar() as show:
@@ -100,16 +114,23 @@ def describe_datasets(
 
 
 class FileOptions(NamedTuple):
-    """How to read files: an ARFF file by the first, a file of labels by the others."""
+    """How to read files: an ARFF file by the first, a table by all."""
 
     labels: str | None = None
     id_column: str | None = None
     header: bool | None = None
+    sep: str | None = None
+    tag_sep: str | None = None
 
 
 def _is_label_file(argument: str) -> bool:
-    """Whether an argument is the name of a file of labels alone."""
-    return Path(argument).suffix.lower() in SUFFIXES
+    """Whether an argument is the name of a table."""
+    return bool(label_suffix(argument))
+
+
+def _has_labels_option(argument: str) -> bool:
+    """Whether an argument is a file whose labels may be chosen: arrays have no names."""
+    return is_arff(argument) or label_suffix(argument) not in ("", ".npy", ".npz")
 
 
 def _find_files(arguments: list[str]) -> list[Path]:
@@ -128,18 +149,20 @@ def _check_arguments(arguments: list[str], options: FileOptions) -> None:
                 f"got {argument!r}."
             )
     for option, value, is_meant, kind in (
-        ("--labels", options.labels, is_arff, "an ARFF file"),
+        ("--labels", options.labels, _has_labels_option, "an ARFF file or a table with names"),
         ("--id", options.id_column, _is_label_file, "a file of labels"),
         ("--header/--no-header", options.header, _is_label_file, "a file of labels"),
+        ("--sep", options.sep, _is_label_file, "a file of labels"),
+        ("--tag-sep", options.tag_sep, _is_label_file, "a file of labels"),
     ):
         if value is not None and not any(map(is_meant, arguments)):
             raise ValueError(f"{option} is for {kind}; got none.")
 
 
-def _read_input(argument: str, options: FileOptions, show: Show) -> Dataset | LabelTable:
+def _read_input(argument: str, options: FileOptions, conditional: bool, show: Show) -> Dataset | LabelTable:
     """Read or load what passed `_check_arguments`."""
     if _is_label_file(argument):
-        return _read_label_file(Path(argument), options, show)
+        return (_read_features_too if conditional else _read_label_file)(Path(argument), options, show)
     show(0, 1, f"reading {argument}")
     if is_arff(argument):
         return datasets.read_arff(argument, parse_labels(options.labels))
@@ -159,10 +182,49 @@ def parse_labels(text: str | None) -> int | Path | None:
     return int(text) if re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII) else Path(text)
 
 
+def parse_label_columns(text: str | None) -> int | list[str] | None:
+    """Read which columns of a table are labels: a number, or names between commas; a name with a comma is in quotes.
+
+    Examples
+    --------
+    >>> parse_label_columns("-6"), parse_label_columns('sea,"sky, clear"'), parse_label_columns("is_*")
+    (-6, ['sea', 'sky, clear'], ['is_*'])
+    """
+    number = parse_labels(text)
+    if text is None or isinstance(number, int):
+        return number if isinstance(number, int) else None
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _reading(options: FileOptions) -> dict[str, Any]:
+    return {"id_column": options.id_column, "header": options.header, "sep": options.sep, "tag_sep": options.tag_sep}
+
+
 def _read_label_file(path: Path, options: FileOptions, show: Show) -> LabelTable:
-    table = read_with_progress(show, path, id_column=options.id_column, header=options.header)
-    check_truth(table)
+    try:
+        table = read_with_progress(show, path, labels=parse_label_columns(options.labels), **_reading(options))
+        check_truth(table)
+    except ValueError as error:
+        is_a_feature = options.labels is None and ": expected " in str(error) and _has_labels_option(str(path))
+        hint = " If it is no label, --labels says which columns are." if is_a_feature else ""
+        raise ValueError(f"{error}{hint}") from error
     return table
+
+
+def _read_features_too(path: Path, options: FileOptions, show: Show) -> Dataset:
+    """Read a table of numbers, of which some columns are labels and all others features."""
+    table = read_with_progress(show, path, **_reading(options))
+    if table.labels is None:
+        raise ValueError(f"{path} has no names of columns, so no columns to choose labels from.")
+    chosen = choose_columns(path, table.labels, parse_label_columns(options.labels) or 0)
+    is_label = np.isin(np.arange(len(table.labels)), chosen)
+    if is_label.all():
+        raise ValueError(f"--conditional needs features; all columns of {path} are labels.")
+    names = np.array(table.labels, dtype=object)
+    labels = replace(table, values=table.values[:, is_label], labels=tuple(names[is_label]))
+    check_truth(labels)
+    X, Y = as_dense(table.values[:, ~is_label]).astype(float), as_dense(labels.values).astype(np.uint8)
+    return Dataset(X, Y, tuple(names[is_label]), label_stem(path), tuple(names[~is_label]))
 
 
 # What is found and shown
@@ -213,11 +275,12 @@ class Described(NamedTuple):
 
 
 def _read_and_describe(argument: str, options: FileOptions, conditional: bool, show: Show) -> Described:
-    source = _read_input(argument, options, show)
+    source = _read_input(argument, options, conditional, show)
     show(0, 1, f"describing {argument}")
     if isinstance(source, LabelTable):
         names = source.labels or [str(number) for number in range(1, source.values.shape[1] + 1)]
-        return Described(describe(source.values, name=Path(argument).stem, label_names=names))
+        description = describe(source.values, name=label_stem(argument), label_names=names)
+        return Described(replace(description, n_features=source.n_left_out) if options.labels else description)
     dependence = conditional_dependence(source, progress=show) if conditional else None
     return Described(describe(source), dependence)
 

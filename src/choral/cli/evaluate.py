@@ -32,12 +32,15 @@ from choral.cli.options import (
     IdColumn,
     Parameters,
     PlotPath,
+    Separator,
+    TagSeparator,
     check_outputs,
     parse_count,
     parse_family,
     parse_number,
     parse_parameters,
     parse_seed,
+    parse_separator,
     read_with_progress,
     write_csv,
     write_plot,
@@ -51,7 +54,10 @@ from choral.label_files import (
     ComparedOptions,
     ComparedPaths,
     LabelTable,
+    are_in_parts,
     check_row_weights,
+    label_stem,
+    label_suffix,
     list_parts,
     read_compared,
 )
@@ -83,6 +89,8 @@ def evaluate_files(
     ] = None,
     id_column: IdColumn = None,
     header: Header = None,
+    sep: Separator = None,
+    tag_sep: TagSeparator = None,
     no_tune: Annotated[
         bool, typer.Option("--no-tune", help="Do not say what better decisions from scores would gain.")
     ] = False,
@@ -114,7 +122,7 @@ def evaluate_files(
     """Compare predictions with the truth, from Hamming loss to subset 0/1 loss.
 
     TRUE holds the true labels, each PRED the labels or scores that one model predicts: files with a row for each
-    sample and a column for each label, .csv, .tsv, .npy, .npz or .parquet; or folders of such files.
+    sample and a column for each label, .csv, .tsv, also packed (.gz), .npy, .npz or .parquet; or folders of such files.
     """
     if threshold is not None and soft:
         raise ValueError("--threshold makes scores hard and --soft keeps them; expected one of the two.")
@@ -129,6 +137,8 @@ def evaluate_files(
         id_column=id_column,
         weight_column=weights,
         header=header,
+        sep=parse_separator("--sep", sep),
+        tag_sep=parse_separator("--tag-sep", tag_sep),
         threshold=None if threshold is None else parse_number("--threshold", threshold),
     )
     parts = _list_parts(truth, predictions, dask)
@@ -136,7 +146,7 @@ def evaluate_files(
     check_outputs(csv_path, plot_path, inputs, page_path=page_path)
     with warnings_in_one_line():
         with progress_bar() as show:
-            if truth.is_dir():
+            if parts[0].truth != truth:
                 check = partial(FAMILIES[options["family"]].parameters, options["parameters"])
                 compared = _read_parts(parts, read_options, show, check, joint=n_bootstrap > 0, dask=dask)
             else:
@@ -195,19 +205,20 @@ def name_models(paths: list[Path]) -> list[str]:
 
 
 def _name_file(path: Path) -> str:
-    return path.absolute().name if path.is_dir() else path.stem
+    return label_stem(path.absolute()) if label_suffix(path) or not path.is_dir() else path.absolute().name
 
 
 def _list_parts(truth: Path, predictions: list[Path], dask: str | None) -> list[ComparedPaths]:
     """The parts of folders; files are a single part."""
     paths = ComparedPaths(truth, dict(zip(name_models(predictions), predictions, strict=True)))
-    if truth.is_dir():
+    if are_in_parts(paths):
         check_names(paths.predictions)
         return list_parts(paths)
     if dask is not None:
-        raise ValueError(f"--dask is for folders of parts; {truth} is not a folder.")
+        fault = "has parts of other names than PRED, or empty ones" if truth.is_dir() else "is not a folder"
+        raise ValueError(f"--dask is for folders of parts; {truth} {fault}.")
     for path in predictions:
-        if path.is_dir():
+        if path.is_dir() and not label_suffix(path):
             fault = "is not" if truth.exists() else "does not exist"
             raise ValueError(f"{path} is a folder, but {truth} {fault}: expected only files, or only folders.")
     return [paths]

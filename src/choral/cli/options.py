@@ -15,8 +15,9 @@ import typer
 
 from choral._optional import require
 from choral._outputs import check_output, replacing
+from choral._text import printable
 from choral.cli.console import Show
-from choral.label_files import LabelTable, check_written_suffix, read_labels
+from choral.label_files import LabelTable, check_separator, check_written_suffix, read_labels
 from choral.measures.families import FAMILIES
 
 MAX_SEED = 2**64 - 1
@@ -35,6 +36,18 @@ Header = Annotated[
         "--header/--no-header",
         help="Whether the first line of CSV and TSV files holds names; detected by default.",
         show_default=False,
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--sep", metavar="CHAR", help="What separates the cells of CSV and TSV files, tab or ';' say; found by default."
+    ),
+]
+TagSeparator = Annotated[
+    str | None,
+    typer.Option(
+        "--tag-sep", metavar="CHAR", help="The only column of labels holds lists of tags, with CHAR between the tags."
     ),
 ]
 Family = Annotated[
@@ -69,6 +82,20 @@ def parse_number(option: str, text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{option} must be a finite number; got {text!r}.")
     return number
+
+
+def parse_separator(option: str, text: str | None) -> str | None:
+    r"""Read what separates cells or tags; a tab is hard to type.
+
+    Examples
+    --------
+    >>> parse_separator("--sep", "tab"), parse_separator("--sep", r"\t"), parse_separator("--sep", ";")
+    ('\t', '\t', ';')
+    >>> parse_separator("--sep", "; ")
+    Traceback (most recent call last):
+    ValueError: --sep must be one character, neither a quote nor the end of a line; got '; '.
+    """
+    return "\t" if text in ("tab", r"\t") else check_separator(option, text)
 
 
 def parse_count(option: str, text: str, most: int) -> int:
@@ -139,10 +166,13 @@ def refuse_options(context: typer.Context, names: Iterable[str], reason: str) ->
 
 
 def read_with_progress(show: Show, path: Path, **options: Any) -> LabelTable:
-    """Read a file of labels, and show how far it is read."""
+    """Read a file of labels, show how far it is read, and say what was guessed."""
     what = f"reading {path.name}"
     show(0, 1, what)
-    return read_labels(path, progress=lambda done, total: show(done, total, what), **options)
+    table = read_labels(path, progress=lambda done, total: show(done, total, what), **options)
+    for note in table.notes:
+        typer.echo(f"note: {printable(note)}", err=True)
+    return table
 
 
 def check_outputs(

@@ -26,12 +26,15 @@ from choral.cli.options import (
     AsJson,
     Header,
     IdColumn,
+    Separator,
+    TagSeparator,
     check_outputs,
     parse_seed,
+    parse_separator,
     read_with_progress,
     refuse_options,
 )
-from choral.label_files import LabelTable, align, check_scores, check_truth, match_names, write_labels
+from choral.label_files import LabelTable, align_all, check_scores, check_truth, match_names, write_labels
 from choral.loss_names import NamedLoss, loss_by_name, name_of_loss
 from choral.rows.blocks import as_dense
 
@@ -54,8 +57,8 @@ Examples: choral tune true.csv scores.csv --loss k=3; choral tune true.csv score
 new_scores.csv --out labels.csv; choral tune --load rule.json --apply more_scores.csv --out labels.csv.
 
 The scores must be those of rows that the model was not fitted on: a validation set, or out-of-fold scores. Files are
-read as by choral evaluate; true labels that are missing are nan. Losses: hamming, subset, k=3, alpha=2.5, f1, f0.5,
-jaccard, micro_f1, macro_f1, micro_jaccard, macro_jaccard; with any other k, alpha and beta.
+read as by choral evaluate; true labels that are missing are nan or empty cells. Losses: hamming, subset, k=3,
+alpha=2.5, f1, f0.5, jaccard, micro_f1, macro_f1, micro_jaccard, macro_jaccard; with any other k, alpha and beta.
 """
 
 
@@ -88,6 +91,8 @@ def tune_files(
     ] = None,
     id_column: IdColumn = None,
     header: Header = None,
+    sep: Separator = None,
+    tag_sep: TagSeparator = None,
     seed: Annotated[
         str, typer.Option(metavar="N", help="Seed of folds and bootstrap, 0 by default.", show_default=False)
     ] = "0",
@@ -114,7 +119,12 @@ def tune_files(
     random_state, loss = parse_seed(seed), None if loss_name is None else loss_by_name(loss_name)
     inputs = [path for path in (truth, scores, load, new_scores) if path is not None]
     check_outputs(None, None, inputs, labels_path=out, rule_path=save)
-    reading: dict[str, Any] = {"id_column": id_column, "header": header}
+    reading: dict[str, Any] = {
+        "id_column": id_column,
+        "header": header,
+        "sep": parse_separator("--sep", sep),
+        "tag_sep": parse_separator("--tag-sep", tag_sep),
+    }
     with warnings_in_one_line(), progress_bar() as show:
         if load is not None:
             tuned = _load(load, loss)
@@ -214,12 +224,13 @@ class Tuned:
 
 def _read(truth: Path, scores: Path, show: Show, reading: dict[str, Any]) -> tuple[LabelTable, LabelTable]:
     """True labels, and the scores of the same rows and labels."""
-    true = read_with_progress(show, truth, **reading)
+    true = read_with_progress(show, truth, allow_missing=True, **reading)
     check_truth(true, may_be_missing=True)
     scored = read_with_progress(show, scores, **reading)
     check_scores(scored, of_any_range=True)
+    true, (scored,) = align_all(true, [scored])
     names = true.labels or scored.labels
-    return replace(true, labels=names), replace(align(true, scored), labels=names)
+    return replace(true, labels=names), replace(scored, labels=names)
 
 
 def _learn_jointly(true: LabelTable, scored: LabelTable, loss: NamedLoss, seed: int, *, logits: bool) -> Tuned:

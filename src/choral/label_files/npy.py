@@ -57,6 +57,8 @@ def read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
 def _check_nameless(path: Path, options: ReadOptions) -> None:
     if options.weight_column is not None:
         raise ValueError(f"{path}: arrays have no names, so no column {options.weight_column!r} for the weights.")
+    if options.labels is not None:
+        raise ValueError(f"{path}: arrays have no names, so no columns to choose labels from.")
 
 
 def _choose_array(path: Path, names: list[str]) -> str:

@@ -1,47 +1,126 @@
-"""Parquet: columns with names and types, by pyarrow."""
+"""Parquet: columns with names and types, by pyarrow; a folder of parts, as Spark and Dask write it, is one table."""
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from choral._optional import require
-from choral._text import first_line
+from choral._text import first_line, quoted
+from choral.label_files.delimited import is_number
 from choral.label_files.table import NUMBERS, ColumnRoles, LabelTable, ReadOptions
 
 
+class Part(NamedTuple):
+    """A file, and the Arrow table in it."""
+
+    path: Path
+    table: Any
+
+
 def read_parquet(path: Path, options: ReadOptions) -> LabelTable:
-    """Read a table whose columns are numbers or booleans, but for the ids."""
-    table = _read_table(path, options)
-    roles = ColumnRoles.from_names(path, table.column_names, options)
-    wanted = (i for i in range(roles.width) if i != roles.ignored_index)
-    arrays = {i: _read_column(path, roles, i, table.column(i)) for i in wanted}
-    labels = [arrays[i] for i in roles.label_indices]
-    return LabelTable(
-        np.column_stack(labels) if labels else np.empty((table.num_rows, 0)),
+    """Read columns of numbers or booleans, beside ids and weights, or a single column of tags."""
+    parts = _read_parts(path, options)
+    roles = ColumnRoles.from_names(path, parts[0].table.column_names, options)
+    tags = _read_tags(roles, parts, options)
+    wanted = [i for i in range(roles.width) if i not in roles.left_out]
+    if tags is not None:
+        wanted = [i for i in wanted if i not in roles.label_indices]
+    arrays = {i: np.concatenate([_read_column(part, roles, i, options) for part in parts]) for i in wanted}
+    n_rows = sum(part.table.num_rows for part in parts)
+    labels = [np.zeros(n_rows)] if tags is not None else [arrays[i] for i in roles.label_indices]
+    table = LabelTable(
+        np.column_stack(labels) if labels else np.empty((n_rows, 0)),
         labels=roles.labels,
         ids=None if roles.id_index is None else tuple(map(str, arrays[roles.id_index].tolist())),
         weights=None if roles.weight_index is None else arrays[roles.weight_index].astype(float),
         source=str(path),
+        ids_unnamed=roles.ids_unnamed,
+        n_left_out=roles.n_features,
+        notes=roles.make_notes(path),
     )
+    if tags is None:
+        return table
+    from choral.label_files.tags import with_tags
+
+    return with_tags(table, tags, options)
 
 
-def _read_table(path: Path, options: ReadOptions) -> Any:
-    """The Arrow table, once the file has said how large it becomes."""
+def list_parquet_parts(folder: Path) -> list[Path]:
+    """The files of a folder in the order of their rows: by name, but part.10 after part.9.
+
+    Names that begin with ``_`` or ``.``, such as ``_SUCCESS``, are ignored.
+    """
+    paths = [path for path in folder.iterdir() if not path.name.startswith(("_", "."))]
+    for path in paths:
+        if path.suffix.lower() != ".parquet" or not path.is_file():
+            got = f"the folder {quoted(path.name)}" if path.is_dir() else quoted(path.name)
+            raise ValueError(f"{folder} must hold files that end in .parquet, the parts of one table; got {got}.")
+    if not paths:
+        raise ValueError(f"{folder} is an empty folder; expected files that end in .parquet.")
+    return sorted(paths, key=lambda path: [(int(t), "") if t.isdecimal() else (-1, t) for t in _runs(path.name)])
+
+
+def has_no_rows(path: Path) -> bool:
+    """Whether a file says that it is a table without rows; a damaged file says nothing."""
     arrow, parquet = require("pyarrow", "tables"), require("pyarrow.parquet", "tables")
     try:
-        with parquet.ParquetFile(path) as file:
-            cells = file.metadata.num_rows * file.metadata.num_columns
-            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-            options.check_size(path, max(8 * cells, sum(group.total_byte_size for group in groups)))
-            return file.read()
-    except arrow.ArrowException as error:
-        raise ValueError(f"{path} is not a readable Parquet file: {first_line(error)}.") from error
+        return parquet.read_metadata(path).num_rows == 0
+    except (arrow.ArrowException, OSError):
+        return False
 
 
-def _read_column(path: Path, roles: ColumnRoles, index: int, column: Any) -> np.ndarray:
-    where = f"{path}, {roles.describe(index)}"
-    if column.null_count:
+def _runs(name: str) -> list[str]:
+    """Digits and what is between them."""
+    return re.findall(r"[0-9]+|[^0-9]+", name)
+
+
+def _read_parts(path: Path, options: ReadOptions) -> list[Part]:
+    """The Arrow tables of all files, once these have said how large they become; without empty ones."""
+    arrow, parquet = require("pyarrow", "tables"), require("pyarrow.parquet", "tables")
+    parts: list[Part] = []
+    size = 0
+    for file_path in list_parquet_parts(path) if path.is_dir() else [path]:
+        try:
+            with parquet.ParquetFile(file_path) as file:
+                cells = file.metadata.num_rows * file.metadata.num_columns
+                groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+                size += max(8 * cells, sum(group.total_byte_size for group in groups))
+                options.check_size(path, size)
+                parts.append(Part(file_path, file.read()))
+        except arrow.ArrowException as error:
+            raise ValueError(f"{file_path} is not a readable Parquet file: {first_line(error)}.") from error
+        first, last = parts[0], parts[-1]
+        if set(first.table.column_names) != set(last.table.column_names):
+            raise ValueError(f"{last.path} must have the columns of {first.path.name}; it has others.")
+    return [part for part in parts if part.table.num_rows] or parts[:1]  # Spark writes parts without rows
+
+
+def _read_tags(roles: ColumnRoles, parts: list[Part], options: ReadOptions) -> list[Any] | None:
+    """The cells of the only column of labels if it holds tags, as text or as lists of text."""
+    if len(roles.label_indices) != 1 or roles.names is None:
+        return None
+    types = require("pyarrow.types", "tables")
+    columns = [part.table.column(roles.names[roles.label_indices[0]]) for part in parts]
+
+    def is_text(kind: Any) -> bool:
+        return types.is_string(kind) or types.is_large_string(kind)
+
+    if all((types.is_list(c.type) or types.is_large_list(c.type)) and is_text(c.type.value_type) for c in columns):
+        return [[tag for tag in cell or () if tag] for column in columns for cell in column.to_pylist()]
+    if not all(is_text(column.type) for column in columns):
+        return None
+    cells = [cell or "" for column in columns for cell in column.to_pylist()]
+    holds_labels = any(is_number(cell) for cell in cells)
+    return None if holds_labels and options.tag_sep is None else cells
+
+
+def _read_column(part: Part, roles: ColumnRoles, index: int, options: ReadOptions) -> np.ndarray:
+    column = part.table.column((roles.names or ())[index])
+    where = f"{part.path}, {roles.describe(index)}"
+    may_be_missing = options.allow_missing and index != roles.id_index
+    if column.null_count and not may_be_missing:
         row = column.is_null().to_numpy().argmax()
         raise ValueError(f"{where}: expected no missing values; row {row + 1} (counted from 1) is empty.")
     if index == roles.id_index:
@@ -52,4 +131,4 @@ def _read_column(path: Path, roles: ColumnRoles, index: int, column: Any) -> np.
         kind = "O"
     if kind not in NUMBERS:
         raise ValueError(f"{where}: expected numbers or booleans; got the type {column.type}.")
-    return column.to_numpy()
+    return (column.cast("float64") if column.null_count else column).to_numpy()  # a missing value becomes nan

@@ -6,17 +6,22 @@ Also how a file is to be read, and which of its columns is what: ids, weights, a
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from choral._text import counted, quoted, some_of
+from choral._text import counted, did_you_mean, quoted, some_of
 from choral._validation import LARGEST_WEIGHT
 
 MAX_BYTES = 8 * 2**30
 NUMBERS = "buif"  # the kinds of NumPy types that labels, scores and weights may have
 BLOCK_CELLS = 2**20  # compared at a time: the flags of a whole table would take as much memory as its labels
+# what pandas calls the column of its index if that has no name: in a CSV file, in one that was read and written again
+UNNAMED = ("", "Unnamed: 0")
+PARQUET_INDEX = "__index_level_0__"  # and in a Parquet file, as the last column
+LABEL_CELLS = {"0", "1", "0.0", "1.0", "true", "false", "yes", "no", ""}
 
 Matrix: TypeAlias = np.ndarray | sparse.csr_array
 
@@ -39,6 +44,14 @@ class LabelTable:
         Where the table comes from, for messages.
     first_line : int, optional
         The line of the first row, where the source is text with a line for each row.
+    ids_unnamed : bool
+        Whether the ids come from a column without a name, pandas' index.
+    tag_sep : str, optional
+        What lies between the tags of a cell, if the source holds lists of tags; empty if no cell has two tags.
+    n_left_out : int
+        How many columns are not labels, where the reader was told which ones are.
+    notes : tuple of str
+        What was guessed, a sentence each.
 
     Examples
     --------
@@ -53,13 +66,36 @@ class LabelTable:
     weights: np.ndarray | None = None
     source: str = "table"
     first_line: int | None = None
+    ids_unnamed: bool = False
+    tag_sep: str | None = None
+    n_left_out: int = 0
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         shape = self.values.shape
-        if len(shape) != 2 or 0 in shape:
+        if len(shape) != 2 or not shape[0] or not (shape[1] or self.tag_sep is not None):  # no row may have a tag
             raise ValueError(f"{self.source} must hold rows x labels, at least one of each; got shape {shape}.")
         check_distinct(self.source, "labels", self.labels or ())
-        check_distinct(self.source, "ids", self.ids or ())
+        if self.ids_unnamed and self.ids is not None:
+            self._check_unnamed_ids(self.ids)
+        check_distinct(self.source, "ids", self.ids or (), " Each row needs an id of its own.")
+
+    def _check_unnamed_ids(self, ids: tuple[str, ...]) -> None:
+        """Refuse a first column without a name that may well hold labels, or that names no rows."""
+        if self.counts_rows:
+            return
+        if {cell.lower() for cell in ids} <= LABEL_CELLS:
+            reason = "has no name and holds nothing but 0 and 1: it may be labels or row ids"
+            raise ValueError(f"{self.source}: the first column {reason}. Name it in the header ('id' for row ids).")
+        if len(set(ids)) < len(ids):
+            name, count = Counter(ids).most_common(1)[0]
+            reason = f"has no name, so it is taken for row ids; but {quoted(name)} occurs {count} times"
+            raise ValueError(f"{self.source}: the first column {reason}. Name it in the header, or leave it out.")
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the ids are 0, 1, 2 and so on, as pandas numbers rows."""
+        return self.ids is not None and all(cell == str(row) for row, cell in enumerate(self.ids))
 
     def describe_cell(self, row: int, column: str) -> str:
         """A cell in words, counted from 1.
@@ -75,18 +111,19 @@ class LabelTable:
         return f"{self.source}, {where}, {column}"
 
 
-def check_distinct(source: str, what: str, names: Sequence[str]) -> None:
-    """Refuse a name that occurs twice."""
+def check_distinct(source: str, what: str, names: Sequence[str], hint: str = "") -> None:
+    """Refuse a name that occurs twice; the hint is a sentence that follows the error, or nothing."""
     if len(set(names)) < len(names):
         name, count = Counter(names).most_common(1)[0]
-        raise ValueError(f"{source}: {what} must be distinct; {quoted(name)} occurs {count} times.")
+        raise ValueError(f"{source}: {what} must be distinct; {quoted(name)} occurs {count} times.{hint}")
 
 
 def align(truth: LabelTable, prediction: LabelTable) -> LabelTable:
     """Bring the rows and labels of a prediction into the order of the truth.
 
     Labels are matched by name if both sides have names, else by position. Rows are matched by id, or by
-    position if neither side has ids.
+    position if neither side has ids. A first column without a name that counts the rows 0, 1, 2 and so on may be
+    missing on one side.
 
     Examples
     --------
@@ -100,9 +137,13 @@ def align(truth: LabelTable, prediction: LabelTable) -> LabelTable:
     values, weights = prediction.values, prediction.weights
     if (truth.ids is None) != (prediction.ids is None):
         with_ids, without = (truth, prediction) if truth.ids else (prediction, truth)
-        raise ValueError(f"Rows cannot be matched: {with_ids.source} has ids, {without.source} has none.")
+        if not (with_ids.ids_unnamed and with_ids.counts_rows):
+            hint = "Give ids to both files, or to none if their rows are in the same order"
+            raise ValueError(f"Rows cannot be matched: {with_ids.source} has ids, {without.source} has none. {hint}.")
     if truth.ids is not None and prediction.ids is not None:
-        rows = match_names("ids", truth.ids, prediction.ids, truth.source, prediction.source)
+        unnamed = truth.ids_unnamed or prediction.ids_unnamed
+        hint = " If the rows are in the same order, leave out the unnamed ids of both." if unnamed else ""
+        rows = match_names("ids", truth.ids, prediction.ids, truth.source, prediction.source, hint)
         values = values if rows is None else values[rows]
         weights = weights if rows is None or weights is None else weights[rows]
     if truth.labels is not None and prediction.labels is not None:
@@ -112,13 +153,24 @@ def align(truth: LabelTable, prediction: LabelTable) -> LabelTable:
         expected, got = truth.values.shape[axis], values.shape[axis]
         if expected != got:
             raise ValueError(f"{prediction.source} has {counted(got, what)}, {truth.source} has {expected}.")
-    return replace(prediction, values=values, labels=truth.labels, ids=truth.ids, weights=weights, first_line=None)
+    return replace(
+        prediction,
+        values=values,
+        labels=truth.labels,
+        ids=truth.ids,
+        ids_unnamed=truth.ids_unnamed,
+        weights=weights,
+        first_line=None,
+    )
 
 
 def match_names(
-    what: str, wanted: tuple[str, ...], given: tuple[str, ...], truth: str, prediction: str
+    what: str, wanted: tuple[str, ...], given: tuple[str, ...], truth: str, prediction: str, hint: str = ""
 ) -> list[int] | None:
-    """Where each wanted name is among the given ones; None where all are in place already."""
+    """Where each wanted name is among the given ones; None where all are in place already.
+
+    The hint is a sentence about what to do, or nothing; it follows the error.
+    """
     if wanted == given:
         return None
     place = {name: index for index, name in enumerate(given)}
@@ -126,7 +178,7 @@ def match_names(
     unknown = sorted(place.keys() - set(wanted), key=place.__getitem__)
     if missing or unknown:
         counts = [f"{len(n)} {how} ({some_of(n)})" for n, how in ((missing, "missing"), (unknown, "unknown")) if n]
-        raise ValueError(f"{prediction} does not have the {what} of {truth}: {', '.join(counts)}.")
+        raise ValueError(f"{prediction} does not have the {what} of {truth}: {', '.join(counts)}.{hint}")
     return [place[name] for name in wanted]
 
 
@@ -140,7 +192,8 @@ def check_truth(table: LabelTable, *, may_be_missing: bool = False) -> None:
     ValueError: true.csv, line 3, column 'sky': expected 0 or 1; got 7.
     """
     if may_be_missing:
-        _refuse_where(lambda values: (values != 0) & (values != 1) & ~np.isnan(values), table, "0, 1 or nan")
+        # nan alone differs from itself: faster than isnan, for labels that are integers
+        _refuse_where(lambda values: (values != 0) & (values != 1) & (values == values), table, "0 or 1")
     else:
         _refuse_where(lambda values: (values != 0) & (values != 1), table, "0 or 1")
 
@@ -194,7 +247,23 @@ def _refuse_where(is_wrong: Callable[[np.ndarray], np.ndarray], table: LabelTabl
             got = f"got {values.flat[index].item()}"
             if row == 0 and table.first_line is not None and table.labels is None:
                 got += " (if this line is a header, say header=True)"
-            raise ValueError(f"{table.describe_cell(row, column)}: expected {expected}; {got}.")
+            hint = _suggest_id(table, label)
+            raise ValueError(f"{table.describe_cell(row, column)}: expected {expected}; {got}.{hint}")
+
+
+def _suggest_id(table: LabelTable, label: int) -> str:
+    """A sentence about a column of whole numbers, all different, which may be the ids; nothing for other columns."""
+    if table.labels is None or table.ids is not None or sparse.issparse(table.values):
+        return ""
+    column = np.asarray(table.values[:, label], dtype=float)
+    if not (np.isfinite(column).all() and (column == np.floor(column)).all() and len(set(column.tolist())) > 2):
+        return ""
+    return suggest_id(table.labels[label]) if len(set(column.tolist())) == len(column) else ""
+
+
+def suggest_id(column: str) -> str:
+    """A sentence about a column that looks like one of ids."""
+    return f" If this column names the rows, say id_column={quoted(column)}."
 
 
 def _blocks(matrix: Any) -> Iterator[tuple[int, np.ndarray]]:
@@ -225,10 +294,14 @@ class ReadOptions:
     ValueError: huge.npy is too large: 8000 bytes to read, the limit is 1000.
     """
 
-    id_column: str = "id"
+    id_column: str | None = None
     weight_column: str | None = None
     ignored_column: str | None = None
     header: bool | None = None
+    sep: str | None = None
+    tag_sep: str | None = None
+    labels: int | tuple[str, ...] | None = None
+    allow_missing: bool = False
     max_bytes: int = MAX_BYTES
     progress: Callable[[int, int], None] | None = None
 
@@ -247,45 +320,117 @@ class ColumnRoles:
     >>> roles = ColumnRoles.from_names("true.csv", ["sea", "id", "sky"], ReadOptions())
     >>> roles.id_index, roles.labels
     (1, ('sea', 'sky'))
+    >>> roles = ColumnRoles.from_names("true.csv", ["", "sea", "sky"], ReadOptions())
+    >>> roles.id_index, roles.labels, roles.make_notes("true.csv")
+    (0, ('sea', 'sky'), ('the unnamed first column of true.csv is taken for row ids.',))
     """
 
     names: tuple[str, ...] | None
     width: int
     id_index: int | None = None
     weight_index: int | None = None
-    ignored_index: int | None = None
+    left_out: frozenset[int] = frozenset()
+    unnamed_index: int | None = None
+    n_features: int = 0
 
     @classmethod
     def from_names(cls, source: object, names: Iterable[str], options: ReadOptions) -> Self:
         """Read a header."""
         names = tuple(name.strip() for name in names)
-        if "" in names:
-            hint = f"a column of row ids must be called {options.id_column!r}"
-            raise ValueError(f"{source}: column {names.index('') + 1} of the header has no name; {hint}.")
+        id_column = "id" if options.id_column is None else options.id_column
+        index = 0 if names[0] in UNNAMED else names.index(PARQUET_INDEX) if PARQUET_INDEX in names else None
+        index = None if index is None or names[index] == id_column else index
+        if "" in names[1:]:
+            number = names.index("", 1) + 1
+            raise ValueError(f"{source}: column {number} of the header has no name; give it one, or delete the column.")
         check_distinct(str(source), "column names", names)
+        if options.id_column is not None and id_column not in names:
+            raise ValueError(f"{source} has no column {id_column!r} for the ids; it has {some_of(names)}.")
         weights = options.weight_column
         if weights is not None and weights not in names:
             raise ValueError(f"{source} has no column {weights!r} for the weights; it has {some_of(names)}.")
-        if weights == options.id_column:
+        if weights is not None and weights == id_column:
             raise ValueError(f"{source}: {weights!r} is the id column; the weights need a column of their own.")
-        special = options.id_column, weights, options.ignored_column
-        return cls(names, len(names), *(names.index(name) if name in names else None for name in special))
+        special = id_column, weights, options.ignored_column
+        id_index, weight_index, ignored = (names.index(name) if name in names else None for name in special)
+        left_out = set() if ignored is None else {ignored}
+        if index is not None and id_index is None:
+            id_index = index
+        elif index is not None:
+            left_out.add(index)
+        features: set[int] = set()
+        if options.labels is not None:
+            others = [i for i in range(len(names)) if i not in left_out and i not in (id_index, weight_index)]
+            chosen = choose_columns(source, [names[i] for i in others], options.labels)
+            features = set(others) - {others[i] for i in chosen}
+        return cls(
+            names,
+            len(names),
+            id_index,
+            weight_index,
+            frozenset(left_out | features),
+            index,
+            len(features),
+        )
 
     @property
     def label_indices(self) -> list[int]:
-        """The columns that are neither ids nor weights nor ignored."""
+        """The columns that are neither ids nor weights nor left out."""
         return [i for i in self.number_indices if i != self.weight_index]
 
     @property
     def number_indices(self) -> list[int]:
         """The columns to read as numbers: labels and weights."""
-        return [i for i in range(self.width) if i not in (self.id_index, self.ignored_index)]
+        return [i for i in range(self.width) if i != self.id_index and i not in self.left_out]
 
     @property
     def labels(self) -> tuple[str, ...] | None:
         """The names of the labels."""
         return None if self.names is None else tuple(self.names[i] for i in self.label_indices)
 
+    @property
+    def ids_unnamed(self) -> bool:
+        """Whether the ids are a column without a name."""
+        return self.unnamed_index is not None and self.id_index == self.unnamed_index
+
+    def make_notes(self, source: object) -> tuple[str, ...]:
+        """What was guessed of the columns."""
+        if self.unnamed_index is None:
+            return ()
+        what = "first column" if self.unnamed_index == 0 else "index"
+        fate = "is taken for row ids" if self.ids_unnamed else "is left out, since another column names the rows"
+        return (f"the unnamed {what} of {source} {fate}.",)
+
     def describe(self, index: int) -> str:
         """One column in words, counted from 1 where it has no name."""
         return f"column {index + 1}" if self.names is None else f"column {quoted(self.names[index])}"
+
+
+def choose_columns(source: object, names: Sequence[str], wanted: int | Sequence[str]) -> list[int]:
+    """The columns that are labels: the first so many, the last for a negative number, or by names and patterns.
+
+    Examples
+    --------
+    >>> names = ["light", "is_sea", "is_sky"]
+    >>> choose_columns("a.csv", names, -2), choose_columns("a.csv", names, ["is_*"])
+    ([1, 2], [1, 2])
+    >>> choose_columns("a.csv", names, ["is_see"])
+    Traceback (most recent call last):
+    ValueError: a.csv has no column 'is_see'; did you mean 'is_sea'?
+    """
+    if isinstance(wanted, int):
+        if not 0 < abs(wanted) <= len(names):
+            raise ValueError(
+                f"{source} has {counted(len(names), 'column')} besides ids and weights; "
+                f"labels must be a number up to that, or below 0 for the last ones; got {wanted}."
+            )
+        return list(range(len(names)))[:wanted] if wanted > 0 else list(range(len(names)))[wanted:]
+    chosen: set[int] = set()
+    for pattern in wanted:
+        found = [i for i, name in enumerate(names) if name == pattern] or [
+            i for i, name in enumerate(names) if fnmatchcase(name, pattern)
+        ]
+        if not found:
+            raise ValueError(f"{source} has no column {quoted(pattern)}{did_you_mean(pattern, names)}")
+        chosen.update(found)
+    return sorted(chosen)

@@ -24,10 +24,13 @@ from choral.cli.options import (
     IdColumn,
     Parameters,
     PlotPath,
+    Separator,
+    TagSeparator,
     check_outputs,
     parse_family,
     parse_parameters,
     parse_seed,
+    parse_separator,
     read_with_progress,
     refuse_options,
     write_csv,
@@ -98,6 +101,8 @@ def decide_files(
     ] = False,
     id_column: IdColumn = None,
     header: Header = None,
+    sep: Separator = None,
+    tag_sep: TagSeparator = None,
     family: Family = "binomial",
     parameters: Parameters = None,
     method: Annotated[
@@ -126,7 +131,12 @@ def decide_files(
         raise ValueError("--probability names a column and --samples says there is none; expected one of the two.")
     _check_files(context, paths, scores=scores, votes=votes)
     options: dict[str, Any] = {"method": _parse_method(method), "random_state": parse_seed(seed)}
-    reading: dict[str, Any] = {"id_column": id_column, "header": header}
+    reading: dict[str, Any] = {
+        "id_column": id_column,
+        "header": header,
+        "sep": parse_separator("--sep", sep),
+        "tag_sep": parse_separator("--tag-sep", tag_sep),
+    }
     if scores:
         read: Read = partial(read_scores, paths[0], **reading)
     elif votes:
@@ -213,12 +223,12 @@ def _parse_method(text: str) -> Method:
 
 
 def _read_distribution(
-    path: Path, column: str | None, show: Show, *, normalize: bool, id_column: str | None, header: bool | None
+    path: Path, column: str | None, show: Show, *, normalize: bool, id_column: str | None, **reading: Any
 ) -> tuple[LabelTable, LabelDistribution]:
     """Read label sets, and their weights from the column of this name; without one, all rows count alike."""
     if column is not None and column == (id_column or "id"):
         raise ValueError(f"{path}: {column!r} is the id column; the probabilities need a column of their own.")
-    table = read_with_progress(show, path, id_column=id_column, header=header)
+    table = read_with_progress(show, path, id_column=id_column, **reading)
     if column is not None:
         table = _take_weights(table, column)
         check_row_weights(table, column)

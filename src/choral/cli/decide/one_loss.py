@@ -17,7 +17,7 @@ from choral.cli.decide.decisions import label_names
 from choral.cli.decide.printing import list_labels
 from choral.cli.options import read_with_progress
 from choral.decisions import Decision, Distribution, IndependentLabels, LabelDistribution
-from choral.label_files import LabelTable, align, check_scores, check_truth
+from choral.label_files import LabelTable, align_all, check_scores, check_truth
 from choral.loss_names import loss_by_name
 from choral.overlap import AnyLoss
 from choral.rows.blocks import as_dense
@@ -64,7 +64,9 @@ def read_votes(paths: Sequence[Path], show: Show, **options: Any) -> tuple[Label
     for path in paths:
         table = read_with_progress(show, path, **options)
         check_truth(table)
-        tables.append(align(tables[0] if tables else table, table))
+        tables.append(table)
+    first, others = align_all(tables[0], tables[1:])
+    tables = [first, *others]
     votes = np.stack([as_dense(table.values).astype(np.uint8) for table in tables], axis=1)
     return tables[0], LabelDistribution.from_samples(votes)
 
