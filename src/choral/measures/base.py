@@ -77,7 +77,7 @@ def check_measure(measure: Any, *, name: str = "measure") -> None:
 
 def measure_remedy(measure: Any) -> str:
     """How to make a measure of what users pass instead: a number, a name, or a class."""
-    if isinstance(measure, Real) and not isinstance(measure, bool) and 1 <= measure < np.inf:
+    if isinstance(measure, Real) and not isinstance(measure, bool) and 1 <= float(measure) < np.inf:
         number = float(measure)
         if number.is_integer():
             return f"With k = {number:.0f} it is BinomialMeasure({number:.0f})."
