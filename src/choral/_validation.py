@@ -107,19 +107,25 @@ def check_count(name: str, count: Any, *, least: int = 1) -> int:
     return int(count)
 
 
-def refuse_where(rule: str, name: str, array: np.ndarray, wrong: np.ndarray, first_row: int = 0) -> None:
+def refuse_where(
+    rule: str, name: str, array: np.ndarray, wrong: np.ndarray, first_row: int = 0, *, remedy: str = ""
+) -> None:
     """Raise for the first place where ``wrong`` holds, if there is one; rows are counted from ``first_row``."""
     if wrong.any():
         row, *rest = place = tuple(np.argwhere(wrong)[0])
-        raise ValueError(f"{rule}; {name}[{', '.join(map(str, [first_row + row, *rest]))}] is {array[place]}.")
+        where = ", ".join(map(str, [first_row + row, *rest]))
+        raise ValueError(f"{rule}; {name}[{where}] is {array[place]}. {remedy}".rstrip())
 
 
-def refuse_entry_where(rule: str, name: str, matrix: Labels, wrong: np.ndarray, first_row: int = 0) -> None:
+def refuse_entry_where(
+    rule: str, name: str, matrix: Labels, wrong: np.ndarray, first_row: int = 0, *, remedy: str = ""
+) -> None:
     """Raise for the first entry of a CSR matrix where ``wrong``, one flag an entry, holds."""
     if wrong.any():
         entry = int(np.argmax(wrong))
         row = first_row + int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
-        raise ValueError(f"{rule}; {name}[{row}, {matrix.indices[entry]}] is {matrix.data[entry]}.")
+        where = f"{name}[{row}, {matrix.indices[entry]}]"
+        raise ValueError(f"{rule}; {where} is {matrix.data[entry]}. {remedy}".rstrip())
 
 
 def _canonical(matrix: Any) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 
 from choral._array_api import Array, xp_of
 from choral.measures import Form, Measure
+from choral.measures.base import measure_remedy
 
 LARGEST_BETA = 1000.0  # beyond it, and below its inverse, the F loss is that of recall or of precision alone
 LINEAR = 1e-15
@@ -128,4 +129,5 @@ AnyLoss: TypeAlias = Measure | OverlapLoss
 def check_loss(measure: Any) -> None:
     """Refuse what is neither a measure nor a loss by overlap."""
     if not isinstance(measure, Measure | OverlapLoss):
-        raise TypeError(f"measure must be one of choral.measures, FLoss or JaccardLoss; got {measure!r}.")
+        must = f"measure must be one of choral.measures, FLoss or JaccardLoss; got {measure!r}."
+        raise TypeError(f"{must} {measure_remedy(measure)}".rstrip())

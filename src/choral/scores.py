@@ -13,7 +13,7 @@ from scipy.special import expit
 from choral._array_api import to_host
 from choral._typing import Features, LabelMatrix
 from choral._validation import Labels, check_count, check_matrix, refuse_entry_where, refuse_where
-from choral.rows.door import check_sparse_threshold, read_matrix
+from choral.rows.door import check_sparse_threshold, read_matrix, warn_of_threshold
 from choral.rows.sparse import harden_sparse
 
 
@@ -37,6 +37,9 @@ def harden(scores: LabelMatrix, threshold: float = 0.5) -> Labels:
     array([[0, 1, 1]], dtype=uint8)
     """
     matrix, threshold = check_scores("scores", scores), check_threshold(threshold)
+    values = matrix.data if sp.issparse(matrix) else matrix
+    if not 0 <= threshold <= 1 and values.size and values.min() >= 0 and values.max() <= 1:
+        warn_of_threshold("scores", threshold)
     if sp.issparse(matrix):
         return harden_sparse("scores", matrix, check_sparse_threshold(threshold))
     return (matrix >= threshold).astype(np.uint8)

@@ -442,7 +442,7 @@ def test_odd_names_in_outputs(folder, name):
 
 def test_plot_without_matplotlib(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    message = "matplotlib is not installed; try: pip install 'choral[plot]'"
+    message = "matplotlib is not installed; try: pip install matplotlib (or choral's extra 'plot')"
     assert_fails(message, "true.csv", "broad.csv", "--plot", "out.png")
 
 
@@ -501,7 +501,9 @@ def test_parquet_without_pyarrow(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "pyarrow.parquet", raising=False)
     Path("p.parquet").write_bytes(b"PAR1")
-    assert_fails("pyarrow is not installed; try: pip install 'choral[tables]'", "true.csv", "p.parquet")
+    assert_fails(
+        "pyarrow is not installed; try: pip install pyarrow (or choral's extra 'tables')", "true.csv", "p.parquet"
+    )
 
 
 @pytest.mark.parametrize(
@@ -713,7 +715,8 @@ def test_entry_point_without_the_extra(monkeypatch, capsys, module):
     with pytest.raises(SystemExit) as caught:
         entry.main()
     assert caught.value.code == 2
-    assert capsys.readouterr().err == f"choral: error: {module} is not installed; try: pip install 'choral[cli]'\n"
+    cure = f"try: pip install {module} (or choral's extra 'cli')"
+    assert capsys.readouterr().err == f"choral: error: {module} is not installed; {cure}\n"
 
 
 def test_entry_point_interrupted_while_importing(monkeypatch, capsys):

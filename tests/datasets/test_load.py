@@ -262,7 +262,8 @@ def test_offline_the_message_says_which_file_to_put_where(folder, tiny):
 
 def test_without_pooch_the_message_names_both_cures(folder, tiny, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    cures = rf"pooch is not installed; try: pip install 'choral\[data\]'; or put tiny.arff .* into {folder}"
+    by_pip = r"pooch is not installed; try: pip install pooch \(or choral's extra 'data'\)"
+    cures = rf"{by_pip}; or put tiny.arff .* into {folder}"
     with pytest.raises(ModuleNotFoundError, match=cures):
         load("tiny")
 

@@ -294,7 +294,10 @@ def test_search_can_be_repeated():
     for same in (pickle.loads(pickle.dumps(first)), copy.deepcopy(first)):
         assert same == first
         assert same.exact.dtype == bool
-    assert repr(first) == f"Decision(20 x 40 labels, {first.exact.sum()} proven optimal)"
+    assert (
+        repr(first)
+        == f"Decision(20 x 40 labels, mean risk {first.risk.mean():.4g}, {first.exact.sum()} proven optimal)"
+    )
     with pytest.raises(ValueError, match="read-only"):
         first.exact[0] = True
 
@@ -503,7 +506,8 @@ def test_a_curve_says_where_the_prediction_changes():
     assert curve == bayes_curve(THREE_LABELS)
     assert hash(curve) == hash(bayes_curve(THREE_LABELS))
     assert pickle.loads(pickle.dumps(curve)) == curve
-    assert repr(curve) == "BayesCurve(binomial, 3 parameters, 1 x 3 labels, 3 of 3 proven optimal)"
+    risk = "mean risk 0.4375 at k=1 to 0.75 at k=3"
+    assert repr(curve) == f"BayesCurve(binomial, 3 parameters, 1 x 3 labels, {risk}, 3 of 3 proven optimal)"
     with pytest.raises(IndexError):
         curve.changes(instance=1)
     many = bayes_curve(LabelDistribution(THREE_LABELS.labelsets, np.tile(THREE_LABELS.probabilities, (2, 1))))

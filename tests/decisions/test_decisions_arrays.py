@@ -238,7 +238,7 @@ def test_results_are_arrays_of_the_same_kind_on_the_same_device(make):
             assert part.device == like.device
         kinds = [to_host(part).dtype for part in (decision.labels, decision.risk, decision.exact)]
         assert kinds == [np.uint8, np.float64, np.bool_]
-        assert repr(decision) == "Decision(2 x 3 labels, 2 proven optimal)"
+        assert repr(decision) == "Decision(2 x 3 labels, mean risk 0.25, 2 proven optimal)"
 
 
 @any_library

@@ -48,7 +48,7 @@ def test_one_vector_is_one_instance():
     assert distribution.n_instances == 1
     assert distribution.probabilities.tolist() == [0.2, 0.3, 0.5]
     assert distribution.marginals().shape == (1, 3)
-    assert repr(distribution) == "LabelDistribution(3 label sets, 3 labels)"
+    assert repr(distribution) == "LabelDistribution(3 label sets, 3 labels; {0, 2}: 0.5, {0, 1}: 0.3, {}: 0.2)"
     assert repr(LabelDistribution(LABELSETS, ROWS)) == "LabelDistribution(2 instances, 3 label sets, 3 labels)"
 
 

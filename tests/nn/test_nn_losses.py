@@ -2,7 +2,9 @@
 
 import copy
 import pickle
+import re
 import sys
+from functools import partial
 from importlib import import_module
 
 import numpy as np
@@ -369,6 +371,57 @@ def test_wrong_arguments_are_told():
         ChoquetLoss(measure, "hinge")
 
 
+IGNORED = (
+    "If it marks labels that are not known, let these count as right: with unknown = target == -100, pass "
+    "preds.masked_fill(unknown, -torch.inf), or for scores preds.masked_fill(unknown, 0), and "
+    "target.masked_fill(unknown, 0)."
+)
+
+
+@pytest.mark.parametrize("take", [ChoquetLoss(BinomialMeasure(2)), partial(functional.binomial_loss, k=2)])
+@pytest.mark.parametrize(
+    "number, remedy",
+    [(-100, f" {IGNORED}"), (-1, " Labels -1 and +1 become 0 and 1 by target > 0."), (2, "")],
+)
+def test_targets_in_another_notation_are_refused_with_a_remedy(take, number, remedy):
+    preds, target = torch.rand(2, 3), torch.tensor([[0, 1, 1], [1, number, 0]])
+    message = f"target must be 0 or 1; target[1, 1] is {number}.{remedy}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        take(preds, target)
+
+
+@pytest.mark.parametrize("surrogate", ["logistic", "absolute"])
+@by_repr
+def test_the_remedy_for_unknown_labels_leaves_them_without_error_and_gradient(measure, surrogate):
+    """As labels that are right beyond doubt."""
+    logits, _ = logits_and_labels()
+    target = torch.tensor([[1, 0, -100, 1], [-100, 0, 1, -100], [0, 0, 1, 1], [1, 1, -100, 0], [-100] * 4])
+    unknown = target == -100
+    loss = ChoquetLoss(measure, surrogate, reduction="none")
+    found = loss(logits.masked_fill(unknown, -torch.inf), target.masked_fill(unknown, 0))
+    right = torch.where(unknown, -1000.0, logits.detach())
+    torch.testing.assert_close(found.detach(), loss(right, target.masked_fill(unknown, 0)))
+    assert found[-1] == 0
+    found.sum().backward()
+    assert not logits.grad[unknown].any()
+    assert logits.grad.isfinite().all()
+
+
+def test_the_remedy_for_unknown_labels_of_scores():
+    target = torch.tensor([[1, -100, 0, -100]])
+    unknown = target == -100
+    scores = torch.tensor([[0.75, 0.9, 0.5, 0.1]]).masked_fill(unknown, 0)
+    assert functional.binomial_loss(scores, target.masked_fill(unknown, 0), k=1).item() == (0.25 + 0.5) / 4
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_losses_can_be_mapped_over():
+    logits, target = torch.randn(3, 5, 4), torch.randint(2, (3, 5, 4))
+    loss = ChoquetLoss(BinomialMeasure(2))
+    expected = torch.stack([loss(*pair) for pair in zip(logits, target, strict=True)])
+    torch.testing.assert_close(torch.vmap(loss)(logits, target), expected)
+
+
 def test_measures_must_fit_the_labels():
     preds, target = torch.rand(3, 4), torch.ones(3, 4)
     with pytest.raises(ValueError, match="k must lie in 1..4, the number of labels; got 5."):
@@ -387,5 +440,6 @@ def test_measures_must_fit_the_labels():
 def test_missing_packages_name_their_cure(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, "choral.nn")
-    with pytest.raises(ModuleNotFoundError, match=rf"^{package} is not installed; try: pip install 'choral\[torch\]'"):
+    cure = rf"^{package} is not installed; try: pip install {package} \(or choral's extra 'torch'\)$"
+    with pytest.raises(ModuleNotFoundError, match=cure):
         import_module("choral.nn")

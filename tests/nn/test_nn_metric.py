@@ -250,3 +250,52 @@ def test_two_processes_find_what_one_does(tmp_path, monkeypatch):
         assert found["hard"] == hard.compute()[1].tolist()
         np.testing.assert_allclose(found["soft"], soft.compute()[1], rtol=0, atol=1e-12)
         assert found["kept"] == n_own_rows  # a process keeps its own share, to go on with
+
+
+def test_scalars_are_losses_with_names():
+    """One row with one wrong label of four, one with two: by hand."""
+    metric = DependenceCurve(4, parameters=[2])
+    metric.update(torch.tensor([[1, 0, 0, 0], [1, 1, 1, 1]]), torch.tensor([[1, 0, 0, 1], [1, 1, 0, 0]]))
+    losses = {"k=1": 3 / 8, "k=3": (3 / 4 + 1) / 2, "subset": 1.0}
+    area = (3 / 8 / 2 + (1 / 2 + 5 / 6) / 2 + 7 / 8 + 1 / 2) / 3  # trapezoids between k = 1, 2, 3, 4
+    scalars = metric.scalars()
+    assert scalars == pytest.approx({f"loss/{name}": loss for name, loss in losses.items()} | {"area": area})
+    assert {type(number) for number in scalars.values()} == {float}
+    assert metric.scalars("val/") == {f"val/{name}": number for name, number in scalars.items()}
+
+
+def test_scalars_of_the_polynomial_family():
+    preds, target = predictions()
+    metric = fed(DependenceCurve(N_LABELS, "polynomial", threshold=None), preds, target)
+    truth, scores = target.numpy(), preds.numpy()
+    assert metric.scalars() == pytest.approx(
+        {
+            "loss/alpha=1": choral.hamming_loss(truth, scores),
+            "loss/alpha=2": choral.polynomial_loss(truth, scores, alpha=2),
+            "loss/subset": choral.subset_loss(truth, scores),
+            "area": choral.loss_curve(truth, scores, "polynomial").area,
+        }
+    )
+
+
+@pytest.mark.parametrize("family", ["binomial", "polynomial"])
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 4])
+def test_no_loss_is_among_the_scalars_twice(family, n_labels):
+    preds, target = predictions(n_labels=n_labels)
+    scalars = fed(DependenceCurve(n_labels, family), preds, target).scalars()
+    inner = [f"loss/k={k}" for k in (1, 3) if k < n_labels]
+    if family == "polynomial":
+        inner = ["loss/alpha=1", "loss/alpha=2"] if n_labels > 1 else []
+    assert list(scalars) == [*inner, "loss/subset", "area"]
+
+
+def test_targets_in_another_notation_are_refused_with_a_remedy():
+    preds, target = torch.tensor([[1, 0], [1, 1]]), torch.tensor([[1, -100], [1, 0]])
+    metric = DependenceCurve(2)
+    metric.update(preds, target)
+    with pytest.raises(ValueError, match=r"1 of its values are not. Labels -1 and \+1 .* update with complete rows"):
+        metric.scalars()
+    metric.reset()
+    complete = (target >= 0).all(dim=1)
+    metric.update(preds[complete], target[complete])
+    assert metric.profile.n_rows == 1

@@ -34,8 +34,8 @@ def test_lightning(tmp_path, monkeypatch):
     pytest.importorskip("lightning")
     names = run_recipe("Lightning", tmp_path, monkeypatch)
     found = names["results"]
-    assert found["hamming"] < 0.1 < found["subset"] < 0.3  # without training: 0.5 and 1
-    assert_calibrated(names["calibrator"], found["subset"])
+    assert found["loss/k=1"] < 0.1 < found["loss/subset"] < 0.3  # without training: 0.5 and 1
+    assert_calibrated(names["calibrator"], found["loss/subset"])
 
 
 def test_hugging_face(tmp_path, monkeypatch):

@@ -115,7 +115,11 @@ def rows_of(results, dataset, learner, family, parameter):
 
 
 def test_what_the_results_are_of(results):
-    assert repr(results) == "Results('A study', 3 data sets, 4 learners)"
+    assert repr(results).splitlines() == [
+        "Results('A study', 126 cells)",
+        "  3 data sets: 'a', 'b', 'c'",
+        "  4 learners: 'BR', 'none', 'LP', 'noisy'",
+    ]
     assert (results.datasets, results.learners) == (("a", "b", "c"), ("BR", "none", "LP", "noisy"))
     assert (results.competitors, results.baseline, results.predictions) == (COMPETITORS, "none", "hard")
     assert (results.families, results.failures()) == (("binomial", "polynomial"), ())

@@ -532,7 +532,9 @@ def test_a_package_that_is_missing_costs_the_cells_that_need_it_and_says_how_to_
     results = run_study(small_plan(StudyLearner("B", Boomer()), StudyLearner("L", zoo.Stumps())), tmp_path)
     assert results.finished("d") == ("L",)
     reasons = {failure.reason for failure in results.failures()}
-    assert reasons == {"ModuleNotFoundError: mlrl is not installed; try: pip install 'choral[boomer]'"}
+    assert reasons == {
+        "ModuleNotFoundError: mlrl is not installed; try: pip install mlrl-boomer (or choral's extra 'boomer')"
+    }
 
 
 def test_a_study_whose_children_cannot_start_says_so(tmp_path, monkeypatch):

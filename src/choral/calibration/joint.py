@@ -195,11 +195,13 @@ class JointCalibrator(SavedState, BaseEstimator):
         outside = (scores < 0) | (scores > 1)
         if self.scores == "auto" and (scores < 0).any():
             return True
-        must = "scores must be probabilities, in [0, 1]"
+        must, remedy = "scores must be probabilities, in [0, 1]", ""
         if self.scores == "auto":
             must += ", or logits, of which some are negative. Divide percentages by 100; if these are logits, pass "
             must += "scores='logits'"
-        refuse_where(must, "scores", scores, outside)
+        elif (scores < 0).any():
+            remedy = "If these are logits, pass scores='logits' or 'auto'."
+        refuse_where(must, "scores", scores, outside, remedy=remedy)
         return False
 
     def _check_new(self, scores: LabelMatrix) -> FloatArray:
@@ -212,7 +214,9 @@ class JointCalibrator(SavedState, BaseEstimator):
         _check_feature_names(self, scores, reset=False)
         if not self.are_logits_:
             outside = (matrix < 0) | (matrix > 1)
-            refuse_where("scores must be probabilities, in [0, 1], as in fit", "scores", matrix, outside)
+            must = "scores must be probabilities, in [0, 1], as in fit"
+            remedy = "If these are logits, pass choral.scores_from_logits of them, or fit with logits as well."
+            refuse_where(must, "scores", matrix, outside, remedy=remedy)
         return matrix
 
     def _calibrated(self, scores: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ from choral.calibration.inputs import ScoredRows, check_finite, read_scored_rows
 from choral.calibration.objectives import make_objective
 from choral.loss_names import LOSS_CHOICES, loss_by_name
 from choral.measures import Measure
+from choral.measures.base import measure_remedy
 from choral.overlap import AnyLoss, OverlapLoss
 from choral.rows.door import check_sparse_threshold
 from choral.scores import check_scores
@@ -187,7 +188,8 @@ def check_loss(loss: Any) -> Loss:
     if isinstance(loss, str):
         return loss_by_name(loss)
     if isinstance(loss, type) or not (isinstance(loss, Measure | OverlapLoss) or callable(loss)):
-        raise TypeError(f"loss must be a measure, FLoss, JaccardLoss, a function, {LOSS_CHOICES}; got {loss!r}.")
+        must = f"loss must be a measure, FLoss, JaccardLoss, a function, {LOSS_CHOICES}; got {loss!r}."
+        raise TypeError(f"{must} {measure_remedy(loss)}".rstrip())
     if getattr(loss, "__name__", "").endswith("_score"):  # scikit-learn's name for what is to be maximised
         raise ValueError(f"loss is minimised, and {loss.__name__} looks like a score: pass a function 1 - score.")
     return loss

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from choral._text import some_of
 from choral._typing import Features, LabelArray
 
 
-@dataclass(frozen=True, eq=False)  # arrays have no single truth value to compare by
+@dataclass(frozen=True, eq=False, repr=False)  # arrays have no single truth value to compare by
 class Dataset:
     """A multi-label data set.
 
@@ -30,6 +31,8 @@ class Dataset:
     --------
     >>> import numpy as np
     >>> tiny = Dataset(np.eye(2), np.array([[1], [0]], dtype=np.uint8), ("sea",), "tiny")
+    >>> tiny
+    Dataset('tiny', 2 rows, 2 features, 1 label: 'sea')
     >>> tiny.feature_names, tiny.n_numeric
     (('x0', 'x1'), 2)
     """
@@ -48,3 +51,8 @@ class Dataset:
             object.__setattr__(self, "feature_names", tuple(f"x{i}" for i in range(n_features)))
         if self.n_numeric is None:
             object.__setattr__(self, "n_numeric", n_features)
+
+    def __repr__(self) -> str:
+        n_rows, n_features = self.X.shape
+        labels = f"{self.Y.shape[1]} label{'' if self.Y.shape[1] == 1 else 's'}: {some_of(self.label_names)}"
+        return f"Dataset({self.name!r}, {n_rows} rows, {n_features} features, {labels})"

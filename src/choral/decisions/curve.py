@@ -89,8 +89,10 @@ class BayesCurve(Value):
     def __repr__(self) -> str:
         n_instances, n_labels = self.decisions[0].labels.shape
         size = f"{self.parameters.size} parameters, {n_instances} x {n_labels} labels"
-        exact = to_host(self.exact)
-        return f"BayesCurve({self.family}, {size}, {np.count_nonzero(exact)} of {exact.size} proven optimal)"
+        symbol, exact, means = get_family(self.family).symbol, to_host(self.exact), _mean(self.risk, axis=1)
+        ends = [f"{means[end]:.4g} at {symbol}={self.parameters[end]:g}" for end in (0, -1)]
+        risk = f"mean risk {' to '.join(ends[: self.parameters.size])}"
+        return f"BayesCurve({self.family}, {size}, {risk}, {np.count_nonzero(exact)} of {exact.size} proven optimal)"
 
     def changes(self, instance: int | None = None) -> list[Change]:
         """Where the best prediction for an instance changes, and how; which one must be said if there are several."""

@@ -44,7 +44,8 @@ class Decision(Value):
     def __repr__(self) -> str:
         n_instances, n_labels = self.labels.shape
         n_exact = int(xp_of(self.exact).count_nonzero(self.exact))
-        return f"Decision({n_instances} x {n_labels} labels, {n_exact} proven optimal)"
+        risk = float(xp_of(self.risk).mean(self.risk))
+        return f"Decision({n_instances} x {n_labels} labels, mean risk {risk:.4g}, {n_exact} proven optimal)"
 
 
 def exact_decision(labels: Array, risk: Array, lower_bound: Array | None = None) -> Decision:

@@ -22,6 +22,13 @@ from choral.measures.forms import ByCount, ByRelevance, Table, Terms
 from choral.overlap import AnyLoss, ByOverlap, LossForm
 
 
+def _remedy(rows: np.ndarray) -> str:
+    """How to make probabilities of numbers outside [0, 1]; nan has no remedy."""
+    if rows.min() < 0:  # nan compares as False
+        return "If these are logits, pass choral.scores_from_logits of them."
+    return "Divide percentages by 100." if rows.max() > 1 else ""
+
+
 class IndependentLabels(Value, Distribution):
     """Labels that are independent of each other, given their probabilities.
 
@@ -48,7 +55,8 @@ class IndependentLabels(Value, Distribution):
             raise ValueError("marginals must be dense; marginals.toarray() makes them so.")
         rows, single = check_rows("marginals", marginals)
         wrong = ~((rows >= 0) & (rows <= 1))
-        refuse_where("marginals must lie in [0, 1]", "marginals", *((rows[0], wrong[0]) if single else (rows, wrong)))
+        places = (rows[0], wrong[0]) if single else (rows, wrong)
+        refuse_where("marginals must lie in [0, 1]", "marginals", *places, remedy=_remedy(rows))
         self._freeze(_marginals=rows, has_instances=not single)
 
     def _identity(self) -> tuple:

@@ -37,6 +37,8 @@ from choral.decisions.support import Support, block_entries, instance_blocks, ma
 from choral.measures.subsets import members_table
 from choral.overlap import AnyLoss, LossForm
 
+MAX_SHOWN = 3  # label sets in ``repr``
+MAX_SHOWN_LABELS = 6  # of each of them
 MAX_DENSE_LABELS = 22  # 2^22 probabilities, 32 MiB
 MAX_DEVICE_LABELS = 28  # 2^28 risks, 2 GiB, and some eight such arrays at a time
 
@@ -138,7 +140,7 @@ class LabelDistribution(Value, Distribution):
         Examples
         --------
         >>> LabelDistribution.from_samples([[0, 1], [1, 1], [0, 1], [0, 1]])
-        LabelDistribution(2 label sets, 2 labels)
+        LabelDistribution(2 label sets, 2 labels; {1}: 0.75, {0, 1}: 0.25)
         """
         like = reference_of(samples=samples)
         read = read_array("samples", samples, like)
@@ -180,7 +182,15 @@ class LabelDistribution(Value, Distribution):
         instances = f"{self.n_instances} instances, " if self.has_instances else ""
         each = " each" if self.has_own_labelsets else ""
         where = "" if self._device is None else f", {library_of(self.weights)} on {device_of(self.weights)}"
-        return f"LabelDistribution({instances}{self.n_labelsets} label sets{each}, {self.n_labels} labels{where})"
+        size = f"{instances}{self.n_labelsets} label sets{each}, {self.n_labels} labels{where}"
+        return f"LabelDistribution({size}{'' if self.has_instances or where else self._most_probable()})"
+
+    def _most_probable(self) -> str:
+        """The most probable label sets of the only instance, each by its labels."""
+        weights = np.ravel(self.weights.toarray() if sp.issparse(self.weights) else self.weights)
+        first = np.argsort(-weights, kind="stable")[:MAX_SHOWN]
+        shown = [f"{_set_text(self.labelsets[index])}: {weights[index]:.3g}" for index in first]
+        return f"; {', '.join(shown)}{', ...' if weights.size > MAX_SHOWN else ''}"
 
     @property
     def _device(self) -> Array | None:
@@ -302,6 +312,19 @@ class LabelDistribution(Value, Distribution):
         uniform = np.random.default_rng(rng).random((self.n_instances, n))
         samples = self.instances(slice(0, self.n_instances)).draw(to_library_of(uniform, self.weights))
         return samples if self.has_instances else samples[0, ...]
+
+
+def _set_text(labels: np.ndarray) -> str:
+    """A label set by the numbers of its first labels.
+
+    Examples
+    --------
+    >>> _set_text(np.array([1, 0, 1])), _set_text(np.array([0, 0])), _set_text(np.ones(9))
+    ('{0, 2}', '{}', '{0, 1, 2, 3, 4, 5, ...}')
+    """
+    relevant = np.flatnonzero(labels)
+    shown = [*map(str, relevant[:MAX_SHOWN_LABELS]), *(["..."] if relevant.size > MAX_SHOWN_LABELS else [])]
+    return f"{{{', '.join(shown)}}}"
 
 
 def _dense_labels(shape: tuple[int, ...], most: int) -> int:

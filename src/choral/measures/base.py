@@ -1,6 +1,7 @@
 """What every measure is: a class that says its form for a number of labels."""
 
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,24 @@ class Measure(ABC):
 def check_measure(measure: Any, *, name: str = "measure") -> None:
     """Refuse what is no measure."""
     if not isinstance(measure, Measure):
-        raise TypeError(f"{name} must be one of choral.measures; got {measure!r}.")
+        raise TypeError(f"{name} must be one of choral.measures; got {measure!r}. {measure_remedy(measure)}".rstrip())
+
+
+def measure_remedy(measure: Any) -> str:
+    """How to make a measure of what users pass instead: a number, a name, or a class."""
+    if isinstance(measure, Real) and not isinstance(measure, bool) and 1 <= float(measure) < np.inf:
+        number = float(measure)
+        if number.is_integer():
+            return f"With k = {number:.0f} it is BinomialMeasure({number:.0f})."
+        return f"With alpha = {number} it is PolynomialMeasure({number})."
+    if isinstance(measure, type):
+        return f"{measure.__name__} is a class; make a value of it, as in BinomialMeasure(3)."
+    if isinstance(measure, str):
+        return (
+            "There are HammingMeasure(), SubsetMeasure(), BinomialMeasure(3), PolynomialMeasure(2) and others; "
+            "choral.loss_by_name makes one from a name such as 'k=3'."
+        )
+    return ""
 
 
 def check_fits(what: str, expected: int, n_labels: int) -> None:

@@ -80,9 +80,14 @@ class BinomialMeasure(Formula):
     array([0., 0., 1., 0., 0.])
     """
 
-    k: int = 1
+    k: int = None  # type: ignore[assignment]  # not one: without it, Python would not say what k is
 
     def __post_init__(self) -> None:
+        if self.k is None:
+            raise TypeError(
+                "BinomialMeasure needs k, how many labels must be right together, as in BinomialMeasure(3); k=1 gives "
+                "the Hamming loss, k=n_labels the subset 0/1 loss."
+            )
         object.__setattr__(self, "k", check_count("k", self.k))
 
     @property

@@ -1,7 +1,7 @@
 """Choquet losses of scores on tensors: the predictions first, as usual in torch; differentiable, on any device.
 
 They equal `choral.choquet_loss` and its relatives. To train a network on logits, see `choral.nn.ChoquetLoss`. Kinds and
-shapes are checked, values are not: the host would have to wait for the device.
+shapes are checked; of values, only true labels on the CPU: elsewhere the host would have to wait for the device.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def choquet_loss(preds: Tensor, target: Tensor, measure: Measure, *, reduction: 
         Scores in [0, 1], floating-point; half precision is summed up in float32. Values are not checked, since the
         host would have to wait for the device: nan makes the loss of its row nan.
     target : Tensor of shape (n_rows, n_labels)
-        True labels, 0 or 1, of any dtype.
+        True labels, 0 or 1, of any dtype. On the CPU, values outside [0, 1] (such as -100) are refused.
     measure : Measure
         What it is worth to be right on a set of labels. For `torch.compile`, made outside of the compiled function.
     reduction : {"mean", "sum", "none"}
@@ -121,6 +121,34 @@ def check_differentiable(preds: Any, target: Any) -> None:
     check_matrices(preds, target)
     if not preds.is_floating_point():
         raise TypeError(f"preds must be floating-point; got {preds.dtype}.")
+    if target.device.type == "cpu" and not torch.compiler.is_compiling():  # elsewhere the host would have to wait
+        _check_target(target)
+
+
+def _check_target(target: Tensor) -> None:
+    """Refuse true labels outside [0, 1]; nan is let pass, and stays in its row."""
+    outside = (target < 0) | (target > 1)
+    try:
+        if not outside.any():
+            return
+    except RuntimeError:  # torch.vmap lets nobody look at values
+        return
+    row, label = outside.nonzero()[0].tolist()
+    value = target[row, label].item()
+    raise ValueError(f"target must be 0 or 1; target[{row}, {label}] is {value}. {_target_remedy(value)}".rstrip())
+
+
+def _target_remedy(value: float) -> str:
+    """What to do with labels -1 and +1, and with -100, by which others mark labels that are not known."""
+    if value == -1:
+        return "Labels -1 and +1 become 0 and 1 by target > 0."
+    if value == -100:
+        return (
+            "If it marks labels that are not known, let these count as right: with unknown = target == -100, pass "
+            "preds.masked_fill(unknown, -torch.inf), or for scores preds.masked_fill(unknown, 0), and "
+            "target.masked_fill(unknown, 0)."
+        )
+    return ""
 
 
 def check_matrices(preds: Any, target: Any, n_labels: int | None = None) -> None:

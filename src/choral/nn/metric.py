@@ -11,6 +11,7 @@ from torchmetrics import Metric
 from choral._validation import check_count
 from choral.curves import LossCurve
 from choral.displays import LossCurveDisplay
+from choral.measures import BinomialMeasure, Measure, PolynomialMeasure, SubsetMeasure
 from choral.measures.families import get_family
 from choral.nn.functional import check_matrices
 from choral.nn.row_losses import as_tensor
@@ -150,6 +151,34 @@ class DependenceCurve(Metric):
         """The curve along any family, as `choral.ErrorProfile.curve`."""
         return self.profile.curve(family, parameters, name)
 
+    def scalars(self, prefix: str = "") -> dict[str, float]:
+        """A few losses of the curve as plain numbers with names, as loggers take them.
+
+        Parameters
+        ----------
+        prefix : str
+            Put before each name: ``"val/"`` tells several metrics apart.
+
+        Returns
+        -------
+        scalars : dict of float by name
+            ``"loss/k=1"``, the Hamming loss, and ``"loss/k=3"`` (k below the number of labels: the last one is
+            ``"loss/subset"``); ``"area"``, as in `choral.LossCurve`, under the whole curve of the family. For the
+            polynomial family ``"loss/alpha=1"`` and ``"loss/alpha=2"`` take the place of those of k. ``parameters``
+            of the metric make no difference.
+
+        Examples
+        --------
+        >>> metric = DependenceCurve(num_labels=4)
+        >>> metric.update(torch.tensor([[0.9, 0.1, 0.2, 0.7]]), torch.tensor([[1, 0, 1, 1]]))
+        >>> metric.scalars("val/")
+        {'val/loss/k=1': 0.25, 'val/loss/k=3': 0.75, 'val/loss/subset': 1.0, 'val/area': 0.625}
+        """
+        profile = self.profile
+        measures = _logged_measures(self.family, self.num_labels)
+        losses = {f"{prefix}loss/{name}": float(profile.loss(measure)) for name, measure in measures.items()}
+        return losses | {f"{prefix}area": profile.curve(self.family).area}
+
     def _profile(self) -> ErrorProfile:
         """The summary of the states as they are."""
         n_rows = int(self.rows_by_errors.sum() if self.threshold is not None else self.n_rows)
@@ -164,7 +193,11 @@ class DependenceCurve(Metric):
         if not n_rows:
             raise ValueError("this DependenceCurve has seen no rows yet; update(preds, target) adds some.")
         if self.invalid_target:
-            raise ValueError(f"target must be binary, 0 or 1; {int(self.invalid_target)} of its values are not.")
+            raise ValueError(
+                f"target must be binary, 0 or 1; {int(self.invalid_target)} of its values are not. Labels -1 and +1 "
+                "become 0 and 1 by target > 0. Where -100 or nan marks labels that are not known, update with complete "
+                "rows alone, or use choral.evaluate, which takes nan."
+            )
         if self.invalid_preds:
             rule = "not be nan" if self.logits else "lie in [0, 1] (logits=True takes logits)"
             raise ValueError(f"preds must {rule}; {int(self.invalid_preds)} of its values do not comply.")
@@ -188,6 +221,15 @@ class DependenceCurve(Metric):
         parameters, losses = (tensor.numpy(force=True) for tensor in curve or self.compute())
         display = LossCurveDisplay([LossCurve(self.family, parameters, losses, self.num_labels)]).plot(ax=ax)
         return display.figure_, display.ax_
+
+
+def _logged_measures(family: str, n_labels: int) -> dict[str, Measure]:
+    """The measures that `DependenceCurve.scalars` names, none of them twice."""
+    if family == "binomial":
+        inner: dict[str, Measure] = {f"k={k}": BinomialMeasure(k) for k in (1, 3) if k < n_labels}
+    else:
+        inner = {f"alpha={alpha}": PolynomialMeasure(alpha) for alpha in (1, 2) if n_labels > 1}
+    return {**inner, "subset": SubsetMeasure()}
 
 
 def _check_score(threshold: Any) -> float:

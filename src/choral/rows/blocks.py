@@ -147,7 +147,8 @@ def all_binary(block: np.ndarray) -> bool:
 def check_binary(name: str, block: np.ndarray, first_row: int) -> None:
     """Refuse true labels other than 0 and 1."""
     if not all_binary(block):
-        refuse_where(binary_rule(name, block), name, block, ~((block == 0) | (block == 1)), first_row)
+        wrong = ~((block == 0) | (block == 1))
+        refuse_where(binary_rule(name, block), name, block, wrong, first_row, remedy=label_remedy(name, block))
 
 
 def binary_rule(name: str, values: np.ndarray) -> str:
@@ -157,11 +158,46 @@ def binary_rule(name: str, values: np.ndarray) -> str:
     return f"{rule} (for nan, a missing label, see choral.evaluate and ObservedProfile)" if missing else rule
 
 
+def label_remedy(name: str, values: np.ndarray) -> str:
+    """What makes 0 and 1 of labels in a common notation: -1 and +1, or -1 or -100 for a label that is not known."""
+    odd = np.unique(values[(values != 0) & (values != 1) & (values == values)])
+    if odd.size != 1 or odd[0] not in (-1, -100):
+        return ""
+    number = f"{odd[0]:g}"
+    missing = (
+        f"If {number} stands for a missing label, make it nan, which choral.evaluate takes: "
+        f"np.where({name} == {number}, np.nan, {name})."
+    )
+    if odd[0] == -100:
+        return missing
+    return f"{_sign_remedy(name)} {missing}" if (values == 0).any() else _sign_remedy(name)
+
+
+def _sign_remedy(name: str) -> str:
+    return f"Labels -1 and +1 become 0 and 1 by {name} > 0; where some are nan, by ({name} + 1) // 2."
+
+
+def score_remedy(name: str, values: np.ndarray) -> str:
+    """What makes scores in [0, 1], or labels, of predictions that are something else; none for nan."""
+    numbers = values[values == values]
+    if not numbers.size or (numbers.min() >= 0 and numbers.max() <= 1):
+        return ""
+    if ((numbers == -1) | (numbers == 1)).all():
+        return _sign_remedy(name)
+    percentages = "" if numbers.min() < 0 else "Divide percentages by 100. "
+    return (
+        f"{percentages}If these are logits, choral.scores_from_logits makes scores of them; choral.evaluate and "
+        "choral.harden make labels of them by threshold=0."
+    )
+
+
 def check_unit_interval(name: str, block: np.ndarray, first_row: int) -> None:
     """Refuse predictions outside [0, 1], nan among them."""
     is_float = block.dtype.kind == "f"
     if not (block.min() >= 0 and block.max() <= 1 if is_float else all_binary(block)):  # nan fails too
-        refuse_where(f"{name} must lie in [0, 1]", name, block, ~((block >= 0) & (block <= 1)), first_row)
+        wrong = ~((block >= 0) & (block <= 1))
+        remedy = score_remedy(name, block)
+        refuse_where(f"{name} must lie in [0, 1]", name, block, wrong, first_row, remedy=remedy)
 
 
 def check_not_nan(name: str, block: np.ndarray, first_row: int) -> None:

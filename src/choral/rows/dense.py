@@ -56,6 +56,10 @@ class DenseRows(Rows):
         first_row = self.part(slice(0, 1))._unchecked_blocks()  # which tells most scores
         return all(all_binary(pred) for blocks in (first_row, self._unchecked_blocks()) for _, _, pred, _ in blocks)
 
+    def has_unit_scores(self) -> bool:
+        """Whether the predictions of known labels all lie in [0, 1]."""
+        return all(pred.min() >= 0 and pred.max() <= 1 for _, _, pred, _ in self._unchecked_blocks())
+
     def _unchecked_blocks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray | None]]:
         """Rows, true labels and predictions with 0 for labels that are not known, and which are known."""
         itemsize = max(self._true.dtype.itemsize, self._pred.dtype.itemsize)

@@ -83,6 +83,15 @@ class DeviceRows(Rows):
                 return False
         return True
 
+    def has_unit_scores(self) -> bool:
+        """Whether the predictions of known labels all lie in [0, 1]."""
+        for rows in self._slices():
+            true, pred = self._pair(rows)
+            pred = _zero_unknown(pred, self._known(rows, true))
+            if not bool(xp_of(pred).all((pred >= 0) & (pred <= 1))):
+                return False
+        return True
+
     def pair_blocks(self) -> Iterator[PairBlock]:
         for rows in self._slices():
             true, pred = self._pair(rows)

@@ -5,6 +5,7 @@ checked block by block by whoever walks the rows anyway, while a block is in the
 would cost more than the losses themselves.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -83,10 +84,14 @@ def open_rows(
         return _open_sparse(true, pred, mask, weights, options)
     kind = DenseRows if first_foreign(true, pred) is None else DeviceRows
     if threshold is not None:
-        if kind(true, pred, mask, weights, replace(options, threshold=None)).has_hard_predictions():
+        unchecked = kind(true, pred, mask, weights, replace(options, threshold=None))
+        if unchecked.has_hard_predictions():
             options = replace(options, threshold=None)
-        elif sp.issparse(pred):
-            check_sparse_threshold(threshold)
+        else:
+            if sp.issparse(pred):
+                check_sparse_threshold(threshold)
+            if not 0 <= threshold <= 1 and unchecked.has_unit_scores():
+                warn_of_threshold(pred_name, threshold)
     return kind(true, pred, mask, weights, options)
 
 
@@ -107,7 +112,9 @@ def _open_sparse(
         true, pred, missing = drop_unknown(true, pred, mask)
     has_scores = options.threshold is not None and not all_binary(pred.data)
     if options.threshold is not None and has_scores:
-        pred = harden_sparse(options.pred_name, pred, check_sparse_threshold(options.threshold))
+        if check_sparse_threshold(options.threshold) > 1 and pred.data.min() >= 0 and pred.data.max() <= 1:
+            warn_of_threshold(options.pred_name, options.threshold)
+        pred = harden_sparse(options.pred_name, pred, options.threshold)
     rows = SparseRows(true, pred, weights, missing, pred_name=options.pred_name)
     rows.had_scores = has_scores
     return rows
@@ -120,6 +127,19 @@ def check_sparse_threshold(threshold: float) -> float:
             f"a threshold for sparse scores must be above 0, the score of absent entries; got {threshold}."
         )
     return threshold
+
+
+def warn_of_threshold(name: str, threshold: float) -> None:
+    """Say that a threshold outside [0, 1] predicts no label, or every one, from scores in [0, 1]."""
+    if threshold > 1:
+        effect, remedy = "no label is predicted", "Divide a percentage by 100"
+    else:
+        effect, remedy = "every label is predicted", "A threshold of 0.5 cuts scores where 0 cuts logits"
+    warnings.warn(
+        f"threshold should lie in [0, 1], as all scores of {name} do; it is {threshold:g}, so {effect}. {remedy}.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _read_pair(y_true: Any, y_pred: Any, pred_name: str) -> tuple[Labels, Labels]:

@@ -19,7 +19,9 @@ from choral.rows.blocks import (
     all_binary,
     as_dense,
     binary_rule,
+    label_remedy,
     row_slices,
+    score_remedy,
 )
 
 BLOCK_ENTRIES = 1 << 18  # sorting their errors takes 100 bytes an entry
@@ -159,7 +161,8 @@ def _row_view(matrix: sp.csr_matrix, rows: slice) -> sp.csr_matrix:
 def _check_binary(name: str, block: sp.csr_matrix, first_row: int) -> None:
     if not all_binary(block.data):
         wrong = ~((block.data == 0) | (block.data == 1))
-        refuse_entry_where(binary_rule(name, block.data), name, block, wrong, first_row)
+        remedy = label_remedy(name, block.data)
+        refuse_entry_where(binary_rule(name, block.data), name, block, wrong, first_row, remedy=remedy)
 
 
 def _check_scores(name: str, block: sp.csr_matrix, first_row: int) -> bool:
@@ -167,7 +170,8 @@ def _check_scores(name: str, block: sp.csr_matrix, first_row: int) -> bool:
     if all_binary(block.data):
         return True
     wrong = ~((block.data >= 0) & (block.data <= 1))
-    refuse_entry_where(f"{name} must lie in [0, 1]", name, block, wrong, first_row)
+    remedy = score_remedy(name, block.data)
+    refuse_entry_where(f"{name} must lie in [0, 1]", name, block, wrong, first_row, remedy=remedy)
     return False
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from choral._text import did_you_mean
+from choral._text import did_you_mean, some_of
 from choral.curves import LossCurve
 from choral.measures.families import get_family
 from choral.profiles import EachLossProfile, ErrorProfile
@@ -48,7 +48,9 @@ class Records:
         self._known: dict[tuple, Any] = {}
 
     def __repr__(self) -> str:
-        return f"Results({self.title!r}, {len(self.datasets)} data sets, {len(self.learners)} learners)"
+        datasets = f"  {len(self.datasets)} data sets: {some_of(self.datasets)}"
+        learners = f"  {len(self.learners)} learners: {some_of(self.learners)}"
+        return "\n".join([f"Results({self.title!r}, {self.n_cells} cells)", datasets, learners])
 
     def _cached(self, key: tuple, make: Callable[[], T]) -> T:
         """The value of a key: made the first time, then kept."""

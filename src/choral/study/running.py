@@ -17,6 +17,7 @@ from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
 from choral.study.cells import FORMAT, Cell, Outcome, PreparedData, Task
 from choral.study.plan import Plan
+from choral.study.plan_files import read_plan
 from choral.study.preparing import load_again, make_task, prepare
 from choral.study.results import Results
 from choral.study.sections import Section
@@ -29,7 +30,7 @@ PACKAGES = ("choral", "numpy", "scipy", "scikit-learn", "joblib")
 
 
 def run_study(
-    plan: Plan,
+    plan: Plan | str | os.PathLike[str],
     folder: str | os.PathLike[str],
     *,
     n_jobs: int | None = None,
@@ -44,8 +45,9 @@ def run_study(
 
     Parameters
     ----------
-    plan : Plan
-        See `read_plan` for plans in files.
+    plan : Plan, str or path-like
+        A plan, or what `read_plan` takes: ``"quick"``, or the path of a TOML file. A plan of the paper is read by
+        `choral.paper.read_plan` first.
     folder : path-like
         Where results are kept; made unless there. Nothing else may be in it.
     n_jobs : int, optional
@@ -75,6 +77,7 @@ def run_study(
     ...     results.finished("synthetic"), results.failures()
     (('BR', 'LP'), ())
     """
+    plan = _check_plan(plan)
     store = Store(folder)
     store.check()
     prepared = []
@@ -91,6 +94,18 @@ def run_study(
         results.study["sections"] = [section.to_dict() for section in _analyse(plan, results, progress)]
         store.write_study(results.study)
     return results
+
+
+def _check_plan(plan: Any) -> Plan:
+    """A plan, read where its name or file is given."""
+    if isinstance(plan, str | os.PathLike):
+        return read_plan(plan)
+    if not isinstance(plan, Plan):
+        raise TypeError(
+            f"plan must be a choral.study.Plan, 'quick', or the path of a TOML file; got {type(plan).__name__}. "
+            "choral.study.read_plan reads plans from files, choral.paper.read_plan those of the paper."
+        )
+    return plan
 
 
 class Run:
