@@ -58,10 +58,8 @@ def test_text_by_hand():
 
 def test_text_fits_a_screen():
     y_true, predictions, options = large(n_models=8)
-    one, many = (
-        explain(y_true, predictions["a model with a very long name 0"], **options),
-        explain(y_true, predictions, **options),
-    )
+    many = explain(y_true, predictions, **options)
+    one = many["a model with a very long name 0"]
     for result, title in ((one, "Wrong together"), (many, "Rows that two models judge differently")):
         lines = repr(result).split("\n")
         assert len(lines) <= 40
@@ -105,8 +103,12 @@ def test_tables_by_hand():
     np.testing.assert_allclose([pairs["together"], pairs["expected"], pairs["excess"]], [[0.25], [0.125], [0.125]])
     assert pairs["interaction"] == pytest.approx([-0.25])  # both wrong in one row of four: 1 - 1 - 1
     assert result.row_table() == {
-        "id": [1, 0], "row": [1, 0], "loss": [1, 1], "true": [("car",), ("sea", "sky")], "predicted": [("sky",), ("sea",)],
-    }  # fmt: skip
+        "id": [1, 0],
+        "row": [1, 0],
+        "loss": [1, 1],
+        "true": [("car",), ("sea", "sky")],
+        "predicted": [("sky",), ("sea",)],
+    }
     assert result.mistake_table()["n_rows"] == [1, 1]
     figures = result.figure_table()
     assert figures["label"] == LABELS
@@ -125,9 +127,7 @@ def test_frames():
     assert result.to_pandas()["label"].tolist() == ["sky", "car", "sea"]
     assert models.to_pandas()["model"].tolist() == ["a"] * 3 + ["b"] * 3
     assert models.to_pandas("disagreements")["id"].tolist() == [0, 1]
-    with pytest.raises(
-        ValueError, match="what must be one of 'labels', 'pairs', 'rows', 'mistakes', 'figures'; got 'x'"
-    ):
+    with pytest.raises(ValueError, match="what must be one of 'labels', .*, 'mistakes', 'figures'; got 'x'"):
         result.to_pandas("x")
     with pytest.raises(ValueError, match="'figures', 'disagreements'; got 'x'"):
         models.to_pandas("x")
