@@ -138,7 +138,7 @@ def explain(
 
 
 def _refuse_decided(predictions: Any, name: str) -> None:
-    if isinstance(predictions, DecidedLabels):
+    if isinstance(predictions, DecidedLabels | Mapping):  # of one family, or of families by name
         raise TypeError(
             f"{name} holds labels decided anew for each loss; pass those decided for this one, such as "
             "curve.decisions[-1].labels."

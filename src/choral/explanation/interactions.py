@@ -34,9 +34,8 @@ def sum_interactions(block: ErrorsOfRows, measure: Measure, form: Form, pairs: S
         return np.full(len(pairs), np.nan)
     if isinstance(form, ByCount) and block.wrong is not None and block.n_observed is None:
         first, second = np.array(pairs).T
-        parts = _by_count(form, int(block.wrong.max()))[block.wrong]
         together = columns(block.errors, first) & columns(block.errors, second)
-        return (block.row_weights() * parts) @ together
+        return (block.row_weights() * _by_count(form, int(block.wrong.max()))[block.wrong]) @ together
     for _, part in chunks(block):
         total += part.row_weights() @ _interactions(part, measure, form, pairs)
     return total
