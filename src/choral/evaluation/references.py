@@ -1,6 +1,6 @@
 """What a curve is compared with at equal Hamming loss: its bounds, and independent errors of the same rates."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from choral.evaluation.source import EvaluationSource
 from choral.measures.families import get_family
 from choral.profiles import EachLossProfile, ErrorProfile, LabelErrorRates, ObservedProfile, open_models
 from choral.profiles.error_profile import name_in_messages
-from choral.rows import open_rows
+from choral.rows import Rows, add_up, open_rows
 
 IndependentProfiles = Mapping[str, ErrorProfile | ObservedProfile | EachLossProfile]
 
@@ -82,5 +82,10 @@ def independent_profiles(
     for name, model in zip(source.predictions, models, strict=True):
         profiles = [LabelErrorRates.from_rows(rows).independent_profile() for rows in model.rows]
         found[name] = EachLossProfile(family, values, profiles) if model.is_each_loss else profiles[0]
-    nothing = models[0].rows[0].predicting_nothing()
-    return {**found, baseline: LabelErrorRates.from_rows(nothing).independent_profile()}
+    nothing = add_up([models[0].rows[0]], _rates_of_nothing)
+    return {**found, baseline: nothing.independent_profile()}
+
+
+def _rates_of_nothing(models: Sequence[Rows]) -> LabelErrorRates:
+    """How often each label is wrong where no label is predicted, of rows in memory."""
+    return LabelErrorRates.from_rows(models[0].predicting_nothing())

@@ -480,8 +480,6 @@ class Evaluation:
         **options
             Of `choral.explain`, such as ``labels``, ``ids`` and ``n_pairs``.
         """
-        from choral.explanation.explaining import explain
-
         if self.source is None:
             raise ValueError(
                 "this evaluation was made of summaries of parts, which do not hold the rows; "
@@ -496,6 +494,8 @@ class Evaluation:
                     f"the labels of {each!r} were decided anew for each loss; explain those of one loss: "
                     "choral.explain(y_true, curve.decisions[-1].labels)."
                 )
+        from choral.explanation.explaining import explain
+
         source = self.source
         predictions = {each: source.predictions[each] for each in names}
         given = {
