@@ -238,21 +238,33 @@ def _sum_moments(models: Sequence[Rows], measure: Measure, pairs: Sequence[Pair]
         weight += float(weights.sum())
         squares += weights @ weights if known is None else weights**2 @ known
         is_hard = is_hard and block.wrong is not None
-        interactions += sum_interactions(block, measure, form, pairs)
-        a, b = columns(block.errors, first), columns(block.errors, second)
-        moments += _moments(a, b, weights, known)
+        a, b = np.hsplit(columns(block.errors, np.concatenate([first, second])), 2)
+        if block.wrong is None:
+            moments += _moments(a, b, weights, known)
+            interactions += sum_interactions(block, measure, form, pairs)
+        else:
+            together = a & b
+            moments += _counts(a, b, together, weights, known)
+            interactions += sum_interactions(block, measure, form, pairs, together)
     return PairMoments(moments, squares, interactions, weight, is_hard)
 
 
-def _moments(a: np.ndarray, b: np.ndarray, weights: FloatArray, known: np.ndarray | None) -> FloatArray:
-    """Sums of products of powers of two errors; the powers of 0 and 1 are themselves."""
+def _counts(
+    a: np.ndarray, b: np.ndarray, together: np.ndarray, weights: FloatArray, known: np.ndarray | None
+) -> FloatArray:
+    """Sums of products of powers of two errors that are 0 or 1, the powers of which are themselves."""
     found = np.empty((3, 3, a.shape[1]))
     found[0, 0] = weights.sum() if known is None else weights @ known
-    if a.dtype == bool:
-        flags = (a, b, a & b) if known is None else (a & known, b & known, a & b)
-        is_plain = (weights == 1).all()
-        found[1:, 0], found[0, 1:], found[1:, 1:] = (label_sums(some, None if is_plain else weights) for some in flags)
-        return found
+    flags = (a, b, together) if known is None else (a & known, b & known, together)
+    row_weights = None if (weights == 1).all() else weights  # whole numbers are quicker
+    found[1:, 0], found[0, 1:], found[1:, 1:] = (label_sums(np.ascontiguousarray(some), row_weights) for some in flags)
+    return found
+
+
+def _moments(a: np.ndarray, b: np.ndarray, weights: FloatArray, known: np.ndarray | None) -> FloatArray:
+    """Sums of products of powers of two errors."""
+    found = np.empty((3, 3, a.shape[1]))
+    found[0, 0] = weights.sum() if known is None else weights @ known
     powers_a, powers_b = ((1.0 if known is None else known, *(some**p for p in (1, 2))) for some in (a, b))
     for p, q in np.ndindex(3, 3):
         if p or q:
