@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import hypergeom, norm
+from scipy.special import ndtr, ndtri
 
 from choral._typing import FloatArray
 from choral.explanation.co_errors import CoErrors
@@ -175,7 +175,7 @@ class PairMoments:
             - 2 * a * means[1, 2] + 4 * a * b * means[1, 1] + a**2 * means[0, 2] - 3 * a**2 * b**2
         )  # fmt: skip
         error = np.sqrt(np.maximum(spread - excess**2, 0) / np.maximum(n_rows, 1))
-        reach = norm.isf((1 - confidence) / (2 * n_all)) * error
+        reach = -ndtri((1 - confidence) / (2 * n_all)) * error
         p_values = self._fisher(n_rows, means) if self.is_hard else _two_sided(excess, error)
         figures = (
             means[1, 1], a * b, excess - reach, excess + reach,
@@ -201,6 +201,8 @@ def fisher_exact(both: np.ndarray, first: np.ndarray, second: np.ndarray, n_rows
     >>> fisher_exact(np.array([8]), np.array([10]), np.array([9]), np.array([16])).round(4)
     array([0.035])
     """
+    from scipy.stats import hypergeom  # its import takes more than half a second, which only explanations should cost
+
     likelihood = partial(hypergeom.pmf, M=n_rows, n=first, N=second)
     least, most = np.maximum(0, first + second - n_rows), np.minimum(first, second)
     peak = np.clip(np.floor((first + 1) * (second + 1) / (n_rows + 2)), least, most)
@@ -222,7 +224,7 @@ def fisher_exact(both: np.ndarray, first: np.ndarray, second: np.ndarray, n_rows
 
 def _two_sided(excess: FloatArray, error: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(error > 0, 2 * norm.sf(np.abs(excess) / error), (excess == 0).astype(float))
+        return np.where(error > 0, 2 * ndtr(-np.abs(excess) / error), (excess == 0).astype(float))
 
 
 def _sum_moments(models: Sequence[Rows], measure: Measure, pairs: Sequence[Pair]) -> PairMoments:
