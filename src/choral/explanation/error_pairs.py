@@ -18,7 +18,6 @@ from choral.explanation.error_blocks import columns, error_blocks, known_labels
 from choral.explanation.interactions import Pair, sum_interactions
 from choral.measures import Measure
 from choral.rows import Rows, add_up
-from choral.rows.label_errors import label_sums
 
 
 class ErrorPair(NamedTuple):
@@ -240,7 +239,7 @@ def _sum_moments(models: Sequence[Rows], measure: Measure, pairs: Sequence[Pair]
         weight += float(weights.sum())
         squares += weights @ weights if known is None else weights**2 @ known
         is_hard = is_hard and block.wrong is not None
-        a, b = np.hsplit(columns(block.errors, np.concatenate([first, second])), 2)
+        a, b = columns(block.errors, first), columns(block.errors, second)
         if block.wrong is None:
             moments += _moments(a, b, weights, known)
             interactions += sum_interactions(block, measure, form, pairs)
@@ -258,8 +257,7 @@ def _counts(
     found = np.empty((3, 3, a.shape[1]))
     found[0, 0] = weights.sum() if known is None else weights @ known
     flags = (a, b, together) if known is None else (a & known, b & known, together)
-    row_weights = None if (weights == 1).all() else weights  # whole numbers are quicker
-    found[1:, 0], found[0, 1:], found[1:, 1:] = (label_sums(np.ascontiguousarray(some), row_weights) for some in flags)
+    found[1:, 0], found[0, 1:], found[1:, 1:] = (weights @ some for some in flags)
     return found
 
 
