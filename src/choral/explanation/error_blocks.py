@@ -103,7 +103,7 @@ def parts_by_level(errors: Errors, wrong: np.ndarray | None, parts: Callable[[in
         return errors * parts(int(wrong.max()))[wrong][:, np.newaxis]
     order, steps = levels(errors)
     sums = np.empty_like(steps)
-    np.put_along_axis(sums, order, np.cumsum(steps * by_level(parts(errors.shape[1]), steps), axis=1), axis=1)
+    np.put_along_axis(sums, order, np.cumsum(steps * by_level(parts(errors.shape[1]), errors.shape[1]), axis=1), axis=1)
     return sums
 
 
@@ -115,9 +115,8 @@ def levels(errors: FloatArray) -> tuple[np.ndarray, FloatArray]:
     return order, steps
 
 
-def by_level(table: FloatArray, steps: FloatArray) -> FloatArray:
+def by_level(table: FloatArray, n_labels: int) -> FloatArray:
     """What is given at each level: all labels are above the lowest one, a single label is above the last."""
-    n_labels = steps.shape[1]
     return np.pad(table, (0, n_labels + 1 - table.size))[:0:-1]
 
 

@@ -192,13 +192,16 @@ def _sums_by_level(block: ErrorsOfRows, tables: FloatArray) -> FloatArray:
     n_labels = block.errors.shape[1]
     sums = np.zeros((len(tables), n_labels))
     for _, part in chunks(block):
-        order, steps = levels(part.errors)
+        # A row for each level: adding up whole rows takes a quarter of the time of np.cumsum within rows.
+        order, steps = (np.ascontiguousarray(some.T) for some in levels(part.errors))
         for place, table in enumerate(tables):
             if (table[1:] == table[1]).all():  # Hamming loss: each label by itself
                 sums[place] += table[1] * label_sums(part.errors, part.weights)
                 continue
-            shares = np.cumsum(steps * by_level(table, steps), axis=1)
-            shares = shares if part.weights is None else shares * part.weights[:, np.newaxis]
+            shares = steps * by_level(table, n_labels)[:, np.newaxis]
+            for level in range(1, n_labels):
+                shares[level] += shares[level - 1]
+            shares = shares if part.weights is None else shares * part.weights
             sums[place] += np.bincount(order.ravel(), weights=shares.ravel(), minlength=n_labels)
     return sums
 
