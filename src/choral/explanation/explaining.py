@@ -97,7 +97,7 @@ def explain(
     Notes
     -----
     The shares of labels are Shapley values: see `loss_shares`. For the pairs of labels see
-    `choral.explanation.error_pairs`, for reference curves `LossCurve.bounds` and `choral.profiles.independent_curve`.
+    `choral.explanation.error_pairs`, for a reference curve `choral.profiles.independent_curve`.
 
     Examples
     --------
