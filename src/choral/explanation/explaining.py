@@ -59,7 +59,8 @@ def explain(
     Parameters
     ----------
     y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
-        True labels, 0 or 1; nan where a label is missing (counting measures only).
+        True labels, 0 or 1; nan where a label is missing (counting measures only). What lies on a device comes to the
+        host, block by block.
     y_pred : likewise, or mapping from name to the same kinds of matrix
         Predicted labels, or scores in [0, 1]. A mapping puts several models side by side.
     measure : Measure
