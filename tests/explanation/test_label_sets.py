@@ -96,6 +96,8 @@ def test_ids_come_from_the_index_of_a_frame_and_names_from_its_columns():
     named = choral.explain(y_true, y_pred, labels=["a", "b"], ids=[10, 20, 30])
     assert named.labels == ("a", "b")
     assert [row.id for row in named.costly_rows] == [30, 20]
+    series = choral.explain(y_true, y_pred, ids=pandas.Series([10, 20, 30], index=[2, 1, 0]))
+    assert [row.id for row in series.costly_rows] == [30, 20]
     numbers = choral.explain(y_true.reset_index(drop=True), y_pred.reset_index(drop=True))
     assert [row.id for row in numbers.costly_rows] == [2, 1]
 

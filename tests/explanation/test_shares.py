@@ -167,6 +167,27 @@ def test_many_labels_share_what_a_steep_measure_leaves():
     assert shares[2, 0] == pytest.approx(1 / 1000, rel=1e-12)
 
 
+@pytest.mark.parametrize("n_labels", [1, 2, 100, 1024, 1025])
+def test_many_scores_are_shared_as_by_definition(n_labels):
+    """Also where errors are equal, or almost."""
+    rng = np.random.default_rng(0)
+    y_true, y_pred = rng.integers(2, size=(4, n_labels)), rng.random((4, n_labels))
+    y_pred[1] = np.where(y_true[1], 0.75, 0.25)
+    y_pred[2] = np.abs(y_true[2] - 0.5) * (1 + np.spacing(1.0) * rng.integers(0, 3000, size=n_labels))
+    shares = loss_shares(y_true, y_pred, SubsetMeasure(), reduction="none")
+    errors = np.abs(y_true - y_pred)
+    for of_row, found in zip(errors, shares, strict=True):
+        expected = np.zeros(n_labels)
+        order = np.argsort(of_row)
+        for below, label in enumerate(order):  # all labels with errors above a level share it
+            step = of_row[label] - (of_row[order[below - 1]] if below else 0)
+            expected[order[below:]] += step / (n_labels - below)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(shares.sum(axis=1), errors.max(axis=1), rtol=0, atol=1e-12)
+    mean = loss_shares(y_true, y_pred, SubsetMeasure())
+    np.testing.assert_allclose(mean, shares.mean(axis=0), rtol=0, atol=1e-12)
+
+
 def test_potential_of_a_game_by_hand():
     # labels 0 and 1 cost 2 and 3 alone and 4 together: 0 adds 2 or 1, 1 adds 3 or 2
     potential = _potential(np.array([0.0, 2, 3, 4]))

@@ -16,8 +16,8 @@ from choral.explanation.interactions import Pair
 from choral.rows import Rows
 from choral.rows.label_errors import label_sums
 
-MAX_PRODUCTS = 5 * 10**8
-MAX_SPARSE_PRODUCTS = 5 * 10**7  # each takes longer, and memory
+MAX_PRODUCTS = 25 * 10**7
+MAX_SPARSE_PRODUCTS = 10**7  # each takes longer, and memory
 MAX_ERRORS = 1000  # of a row in a sparse matrix; rows with more are not searched
 MAX_DENSE_LABELS = 2000  # with more, a matrix of all pairs is sparse
 MAX_FREQUENT = 500  # of a sparse matrix: labels that are searched for pairs that are never wrong together

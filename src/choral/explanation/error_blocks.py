@@ -14,6 +14,7 @@ from choral.rows.dense import count_rows
 from choral.rows.label_errors import label_errors
 
 CHUNK = 1 << 17  # errors of scores that are sorted at a time
+MAX_LABEL_BITS = 10  # of the 52 bits of an error: up to 1024 labels
 
 Errors = Any  # (n_rows, n_labels): booleans for hard predictions, else floats; or CSR of either
 
@@ -103,21 +104,36 @@ def parts_by_level(errors: Errors, wrong: np.ndarray | None, parts: Callable[[in
         return errors * parts(int(wrong.max()))[wrong][:, np.newaxis]
     order, steps = levels(errors)
     sums = np.empty_like(steps)
-    np.put_along_axis(sums, order, np.cumsum(steps * by_level(parts(errors.shape[1]), steps), axis=1), axis=1)
+    np.put_along_axis(sums, order, np.cumsum(steps * by_level(parts(errors.shape[1]), errors.shape[1]), axis=1), axis=1)
     return sums
 
 
 def levels(errors: FloatArray) -> tuple[np.ndarray, FloatArray]:
     """The labels of each row from the smallest error up, and how much each error exceeds the one before."""
-    order = np.argsort(errors, axis=1)
+    order = _order_of(errors)
     steps = np.take_along_axis(errors, order, axis=1)
     steps[:, 1:] -= steps[:, :-1].copy()
     return order, steps
 
 
-def by_level(table: FloatArray, steps: FloatArray) -> FloatArray:
+def _order_of(errors: FloatArray) -> np.ndarray:
+    """The order of the errors within each row, up to about 2e-13 of their size.
+
+    The number of the label takes the place of the last bits of its error: sorting numbers is three times as quick as
+    sorting places. Errors that are equal but for these bits change places, which changes shares by less than 1e-12.
+    """
+    n_bits = (errors.shape[1] - 1).bit_length()
+    if n_bits > MAX_LABEL_BITS:
+        return np.argsort(errors, axis=1)
+    shift = np.uint64(n_bits)
+    keys = errors.view(np.uint64) >> shift << shift  # of numbers from 0 on, the bits are in the same order
+    keys |= np.arange(errors.shape[1], dtype=np.uint64)
+    keys.sort(axis=1)
+    return (keys & np.uint64((1 << n_bits) - 1)).astype(np.intp)
+
+
+def by_level(table: FloatArray, n_labels: int) -> FloatArray:
     """What is given at each level: all labels are above the lowest one, a single label is above the last."""
-    n_labels = steps.shape[1]
     return np.pad(table, (0, n_labels + 1 - table.size))[:0:-1]
 
 

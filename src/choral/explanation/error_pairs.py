@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import hypergeom, norm
+from scipy.special import ndtr, ndtri
 
 from choral._typing import FloatArray
 from choral.explanation.co_errors import CoErrors
@@ -18,7 +18,6 @@ from choral.explanation.error_blocks import columns, error_blocks, known_labels
 from choral.explanation.interactions import Pair, sum_interactions
 from choral.measures import Measure
 from choral.rows import Rows, add_up
-from choral.rows.label_errors import label_sums
 
 
 class ErrorPair(NamedTuple):
@@ -175,7 +174,7 @@ class PairMoments:
             - 2 * a * means[1, 2] + 4 * a * b * means[1, 1] + a**2 * means[0, 2] - 3 * a**2 * b**2
         )  # fmt: skip
         error = np.sqrt(np.maximum(spread - excess**2, 0) / np.maximum(n_rows, 1))
-        reach = norm.isf((1 - confidence) / (2 * n_all)) * error
+        reach = -ndtri((1 - confidence) / (2 * n_all)) * error
         p_values = self._fisher(n_rows, means) if self.is_hard else _two_sided(excess, error)
         figures = (
             means[1, 1], a * b, excess - reach, excess + reach,
@@ -201,6 +200,8 @@ def fisher_exact(both: np.ndarray, first: np.ndarray, second: np.ndarray, n_rows
     >>> fisher_exact(np.array([8]), np.array([10]), np.array([9]), np.array([16])).round(4)
     array([0.035])
     """
+    from scipy.stats import hypergeom  # its import takes more than half a second, which only explanations should cost
+
     likelihood = partial(hypergeom.pmf, M=n_rows, n=first, N=second)
     least, most = np.maximum(0, first + second - n_rows), np.minimum(first, second)
     peak = np.clip(np.floor((first + 1) * (second + 1) / (n_rows + 2)), least, most)
@@ -222,7 +223,7 @@ def fisher_exact(both: np.ndarray, first: np.ndarray, second: np.ndarray, n_rows
 
 def _two_sided(excess: FloatArray, error: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(error > 0, 2 * norm.sf(np.abs(excess) / error), (excess == 0).astype(float))
+        return np.where(error > 0, 2 * ndtr(-np.abs(excess) / error), (excess == 0).astype(float))
 
 
 def _sum_moments(models: Sequence[Rows], measure: Measure, pairs: Sequence[Pair]) -> PairMoments:
@@ -238,21 +239,32 @@ def _sum_moments(models: Sequence[Rows], measure: Measure, pairs: Sequence[Pair]
         weight += float(weights.sum())
         squares += weights @ weights if known is None else weights**2 @ known
         is_hard = is_hard and block.wrong is not None
-        interactions += sum_interactions(block, measure, form, pairs)
         a, b = columns(block.errors, first), columns(block.errors, second)
-        moments += _moments(a, b, weights, known)
+        if block.wrong is None:
+            moments += _moments(a, b, weights, known)
+            interactions += sum_interactions(block, measure, form, pairs)
+        else:
+            together = a & b
+            moments += _counts(a, b, together, weights, known)
+            interactions += sum_interactions(block, measure, form, pairs, together)
     return PairMoments(moments, squares, interactions, weight, is_hard)
 
 
-def _moments(a: np.ndarray, b: np.ndarray, weights: FloatArray, known: np.ndarray | None) -> FloatArray:
-    """Sums of products of powers of two errors; the powers of 0 and 1 are themselves."""
+def _counts(
+    a: np.ndarray, b: np.ndarray, together: np.ndarray, weights: FloatArray, known: np.ndarray | None
+) -> FloatArray:
+    """Sums of products of powers of two errors that are 0 or 1, the powers of which are themselves."""
     found = np.empty((3, 3, a.shape[1]))
     found[0, 0] = weights.sum() if known is None else weights @ known
-    if a.dtype == bool:
-        flags = (a, b, a & b) if known is None else (a & known, b & known, a & b)
-        is_plain = (weights == 1).all()
-        found[1:, 0], found[0, 1:], found[1:, 1:] = (label_sums(some, None if is_plain else weights) for some in flags)
-        return found
+    flags = (a, b, together) if known is None else (a & known, b & known, together)
+    found[1:, 0], found[0, 1:], found[1:, 1:] = (weights @ some for some in flags)
+    return found
+
+
+def _moments(a: np.ndarray, b: np.ndarray, weights: FloatArray, known: np.ndarray | None) -> FloatArray:
+    """Sums of products of powers of two errors."""
+    found = np.empty((3, 3, a.shape[1]))
+    found[0, 0] = weights.sum() if known is None else weights @ known
     powers_a, powers_b = ((1.0 if known is None else known, *(some**p for p in (1, 2))) for some in (a, b))
     for p, q in np.ndindex(3, 3):
         if p or q:

@@ -59,7 +59,8 @@ def explain(
     Parameters
     ----------
     y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
-        True labels, 0 or 1; nan where a label is missing (counting measures only).
+        True labels, 0 or 1; nan where a label is missing (counting measures only). What lies on a device comes to the
+        host, block by block.
     y_pred : likewise, or mapping from name to the same kinds of matrix
         Predicted labels, or scores in [0, 1]. A mapping puts several models side by side.
     measure : Measure
@@ -97,7 +98,7 @@ def explain(
     Notes
     -----
     The shares of labels are Shapley values: see `loss_shares`. For the pairs of labels see
-    `choral.explanation.error_pairs`, for reference curves `LossCurve.bounds` and `choral.profiles.independent_curve`.
+    `choral.explanation.error_pairs`, for a reference curve `choral.profiles.independent_curve`.
 
     Examples
     --------
@@ -127,13 +128,15 @@ def explain(
         raise ValueError("y_pred must name at least one model; got an empty mapping.")
     explained, row_ids = {}, None
     for name, predictions in models.items():
-        called = name_in_messages(str(name)) if is_many else "y_pred"
+        if not isinstance(name, str):
+            raise TypeError(f"y_pred must have text for the names of models; got {name!r}.")
+        called = name_in_messages(name) if is_many else "y_pred"
         _refuse_decided(predictions, called)
         rows = open_model(predictions, pred_name=called)
         names = _check_labels(labels, column_names(y_true), rows.n_labels)
         if not rows.is_lazy:
             row_ids = _check_ids(ids, row_names(y_true), rows.n_rows)
-        explained[str(name)] = _explain_rows(str(name), rows, names, row_ids, options)
+        explained[name] = _explain_rows(name, rows, names, row_ids, options)
     return Explanations(explained) if is_many else explained["y_pred"]
 
 
@@ -160,7 +163,7 @@ def _check_ids(given: Sequence[Any] | None, own: Sequence[Any] | None, n_rows: i
         return range(n_rows)
     if len(ids) != n_rows:
         raise ValueError(f"ids must have one entry for each of {n_rows} rows; got {len(ids)}.")
-    return ids
+    return list(ids)  # a series of pandas would be asked by its index
 
 
 class _Options(NamedTuple):

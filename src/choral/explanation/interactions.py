@@ -24,8 +24,12 @@ Pair = tuple[int, int]
 MAX_RELEVANT_LABELS = 10  # measures that depend on the truth: a table of all label sets for each true one
 
 
-def sum_interactions(block: ErrorsOfRows, measure: Measure, form: Form, pairs: Sequence[Pair]) -> FloatArray:
+def sum_interactions(
+    block: ErrorsOfRows, measure: Measure, form: Form, pairs: Sequence[Pair], together: np.ndarray | None = None
+) -> FloatArray:
     """The interaction of each pair of labels, added up over rows with their weights.
+
+    ``together`` says in which rows both are wrong, for hard predictions, if it is known already.
 
     nan for more than 10 labels where the measure depends on the true labels: it is computed from all label sets.
     """
@@ -33,8 +37,9 @@ def sum_interactions(block: ErrorsOfRows, measure: Measure, form: Form, pairs: S
     if isinstance(form, ByRelevance) and form.n_labels > MAX_RELEVANT_LABELS:
         return np.full(len(pairs), np.nan)
     if isinstance(form, ByCount) and block.wrong is not None and block.n_observed is None:
-        first, second = np.array(pairs).T
-        together = columns(block.errors, first) & columns(block.errors, second)
+        if together is None:
+            first, second = np.array(pairs).T
+            together = columns(block.errors, first) & columns(block.errors, second)
         return (block.row_weights() * _by_count(form, int(block.wrong.max()))[block.wrong]) @ together
     for _, part in chunks(block):
         total += part.row_weights() @ _interactions(part, measure, form, pairs)

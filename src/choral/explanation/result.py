@@ -562,6 +562,8 @@ def _number(value: float) -> str:
 def _plain(value: Any) -> Any:
     """Arrays, tuples and numbers of NumPy as lists and numbers, nan as None."""
     if isinstance(value, np.ndarray):
+        if value.dtype.kind != "f" or np.isfinite(value).all():
+            return value.tolist()
         value = value.tolist()
     if isinstance(value, np.generic):
         value = value.item()

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics import f1_score, jaccard_score, precision_recall_fscore_support
 
 from choral._array_api import to_host
 from choral._typing import FloatArray
@@ -56,6 +55,9 @@ def usual_figures(rows: Rows) -> UsualFigures:
     Rows of which nothing is known are left out. Labels that are not known count on neither side: none of these figures
     looks at labels rightly not predicted.
     """
+    # Imported here: sklearn.metrics imports pandas where it is installed, and `import choral` stays light.
+    from sklearn.metrics import f1_score, jaccard_score, precision_recall_fscore_support
+
     true, pred, weights = _label_matrices(rows)
     options: dict[str, Any] = {"zero_division": 0, "sample_weight": weights}
     if true.shape[1] == 1:  # scikit-learn takes one label for two classes, and has no averages over rows then
