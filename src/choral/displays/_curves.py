@@ -185,9 +185,9 @@ def _is_grey(collection: Any) -> bool:
     return len(colours) > 0 and np.allclose(colours[0][:3], to_rgb(style.GREY))
 
 
-def _leaves_axes(line: "Line2D") -> bool:
+def _leaves_axes(ax: "Axes", line: "Line2D") -> bool:
     """Whether a line ends above the axes: see `limit_height`."""
-    return bool(np.asarray(line.get_ydata())[-1] > line.axes.get_ylim()[1])
+    return bool(np.asarray(line.get_ydata())[-1] > ax.get_ylim()[1])
 
 
 def _note_lines_above(ax: "Axes", lines: Sequence["Line2D"]) -> None:
@@ -206,7 +206,7 @@ def _note_lines_above(ax: "Axes", lines: Sequence["Line2D"]) -> None:
     fits = [text for text in texts if text_size(ax, text.split("\n"), style.SMALL)[0] <= 1 - start]
     look: dict[str, Any] = {"color": style.darken(style.GREY), "fontsize": style.SMALL, "parse_math": False}
     right = not fits and start > 0.5  # no room to the right of the line: the text ends at the edge
-    place = {"x": 1.0 if right else start, "ha": "right" if right else "left"}
+    place: dict[str, Any] = {"x": 1.0 if right else start, "ha": "right" if right else "left"}
     ax.text(
         **place, y=0.99, s=fits[0] if fits else texts[-1], va="top", transform=ax.transAxes, label=OUR_LABEL, **look
     )
@@ -248,7 +248,7 @@ def _write_labels(ax: "Axes", axis: ParameterAxis, y_labels: Sequence[str]) -> N
 def write_names(ax: "Axes", axis: ParameterAxis, keys: Keys = (), *, grow: bool) -> None:
     """Write the names of all curves on these axes at their ends, or in a legend, together with the keys of marks."""
     lines = sorted(find_curves(ax), key=lambda line: -np.round(np.asarray(line.get_ydata())[-1], 9))
-    above = [line for line in lines if _leaves_axes(line)]
+    above = [line for line in lines if _leaves_axes(ax, line)]
     lines = [line for line in lines if line not in above]
     names = [str(line.get_label()) for line in lines]
     short = [shorten(name, 16) for name in names]

@@ -235,7 +235,7 @@ class LossCurveDisplay:
 
 def predictions_by_name(estimator: Any, X: Features, Y: LabelMatrix) -> Any:
     """What a fitted estimator predicts, or a mapping from names to what each of several predicts."""
-    shape = getattr(Y, "shape", None) or np.shape(Y)  # type: ignore[arg-type]
+    shape: tuple[int, ...] = getattr(Y, "shape", None) or np.shape(Y)  # type: ignore[arg-type]
     n_labels = shape[1] if len(shape) > 1 else 1
     if not isinstance(estimator, Mapping):
         return predictions_of(estimator, X, n_labels)
