@@ -509,7 +509,13 @@ def test_a_line_for_each_data_set(plt):
     display = PairwiseDisplay.from_curves(first, second).plot()
     assert display.data_names == ("emotions", "scene")
     assert len(display.lines_) == 2
-    assert {"emotions (crosses at 2)", "scene", "Hamming", "subset 0/1", "crossing at k"} <= set(texts(display.ax_))
+    assert {"emotions (k = 2)", "scene", "Hamming", "subset 0/1", "crossing at k"} <= set(texts(display.ax_))
+
+
+def test_several_crossings_are_listed_after_the_name(plt):
+    first, second = curve([0.1, 0.3, 0.4], "BR"), curve([0.2, 0.2, 0.5], "LP")
+    display = PairwiseDisplay.from_curves({"emotions": first}, {"emotions": second}).plot()
+    assert "emotions (k = 1.5, 2.5)" in texts(display.ax_)
 
 
 def test_data_sets_without_crossings_and_whole_axis(plt):
