@@ -70,6 +70,8 @@ DISPLAYS = (  # likewise
     "CriticalDifferenceDisplay",
     "DecisionDisplay",
     "DependenceDisplay",
+    "ErrorPairsDisplay",
+    "LabelSharesDisplay",
     "LossCurveDisplay",
     "PairGridDisplay",
     "PairwiseDisplay",

@@ -160,6 +160,122 @@ def test_baseline_is_dashed_and_grey(plt):
         LossCurveDisplay(curves, baseline="none")
 
 
+def far_off(losses=(0.7, 0.9, 1.0)):
+    return [curve([0.1, 0.2, 0.3], "BR"), curve([0.1, 0.15, 0.2], "LP"), curve(list(losses), "all irrelevant")]
+
+
+def test_a_baseline_far_above_leaves_the_axes_and_is_named_there(plt):
+    display = LossCurveDisplay(far_off(), baseline="all irrelevant").plot()
+    assert 0.3 < display.ax_.get_ylim()[1] < 0.4
+    assert display.lines_[2].get_clip_on()
+    assert "\N{UPWARDS ARROW} all irrelevant: 0.70 to 1.00" in texts(display.ax_)
+    assert "all irrelevant" not in texts(display.ax_)
+    assert inside_figure(display.ax_)
+
+
+def test_a_baseline_that_leaves_the_axes_on_the_way_is_named_where_it_leaves(plt):
+    display = LossCurveDisplay(far_off((0.2, 0.6, 1.0)), baseline="all irrelevant").plot()
+    (note,) = [text for text in display.ax_.texts if "\N{UPWARDS ARROW}" in text.get_text()]
+    assert note.get_text() == "\N{UPWARDS ARROW} all irrelevant: up to 1.00"
+    assert note.get_window_extent().x0 > display.ax_.transData.transform((2, 0.3))[0]
+
+
+def test_a_baseline_that_is_near_stays(plt):
+    display = LossCurveDisplay(far_off((0.2, 0.4, 0.6)), baseline="all irrelevant").plot()
+    assert display.ax_.get_ylim()[1] > 0.6
+    assert not display.lines_[2].get_clip_on()
+    assert "all irrelevant" in texts(display.ax_)
+
+
+def test_bands_count_as_models_where_a_baseline_is_far(plt):
+    bands = {"BR": ([0.0, 0.1, 0.2], [0.2, 0.4, 0.6])}
+    display = LossCurveDisplay(far_off(), baseline="all irrelevant", bands=bands).plot()
+    assert display.ax_.get_ylim()[1] > 1
+    bands = {"all irrelevant": ([0.6, 0.8, 0.9], [0.8, 1.0, 1.0])}
+    display = LossCurveDisplay(far_off(), baseline="all irrelevant", bands=bands).plot()
+    assert display.ax_.get_ylim()[1] < 0.4
+
+
+def test_a_far_baseline_drawn_first_returns_when_models_come_near_it(plt):
+    ax = LossCurveDisplay(far_off()[::2], baseline="all irrelevant").plot().ax_
+    assert ax.get_ylim()[1] < 0.4
+    LossCurveDisplay([curve([0.4, 0.6, 0.8], "bad")]).plot(ax)
+    assert ax.get_ylim()[1] > 1
+    assert "all irrelevant" in texts(ax)
+    assert not any("\N{UPWARDS ARROW}" in text for text in texts(ax))
+
+
+def test_a_far_baseline_with_a_legend_and_a_long_name(plt):
+    long = "a baseline with a long name that does not fit anywhere " * 2
+    curves = [*far_off()[:2], curve([0.1, 0.2, 0.25], "model " * 20), curve([0.7, 0.9, 1.0], long)]
+    display = LossCurveDisplay(curves, baseline=long).plot()
+    assert any(text.endswith(": 0.70 to 1.00") for text in texts(display.ax_))
+    assert inside_figure(display.ax_)
+
+
+class Constant:
+    """An estimator that is fitted already."""
+
+    def __init__(self, labels):
+        self.labels = np.asarray(labels)
+
+    def predict(self, X):
+        return self.labels[np.asarray(X)[:, 0]]
+
+
+class Other(Constant):
+    pass
+
+
+def test_a_fitted_estimator_is_applied_and_named_by_its_class():
+    X = [[0], [1], [2]]
+    display = LossCurveDisplay.from_estimator(Constant(Y_FIRST), X, Y_TRUE)
+    assert display.names == ("Constant",)
+    assert np.array_equal(display.curves[0].losses, loss_curve(Y_TRUE, Y_FIRST).losses)
+    assert LossCurveDisplay.from_estimator(Constant(Y_FIRST), X, Y_TRUE.tolist(), name="BR").names == ("BR",)
+
+
+def test_estimators_by_name_with_all_options():
+    X, models = [[2], [1], [0]], {"BR": Constant(Y_FIRST[::-1]), "LP": Constant(Y_SECOND[::-1])}
+    options = {"family": "polynomial", "parameters": [1, 5], "sample_weight": [1, 2, 3]}
+    display = LossCurveDisplay.from_estimator(models, X, Y_TRUE, baseline="LP", **options)
+    expected = LossCurveDisplay.from_predictions(Y_TRUE, {"BR": Y_FIRST, "LP": Y_SECOND}, baseline="LP", **options)
+    assert (display.names, display.baseline) == (expected.names, "LP")
+    for ours, theirs in zip(display.curves, expected.curves, strict=True):
+        assert np.array_equal(ours.losses, theirs.losses)
+    with pytest.raises(ValueError, match="a mapping has its names, got 'x'"):
+        LossCurveDisplay.from_estimator(models, X, Y_TRUE, name="x")
+
+
+def test_one_label_of_an_estimator_that_predicts_a_vector():
+    display = LossCurveDisplay.from_estimator(Constant([1, 0]), [[0], [1]], [[1], [1]])
+    assert display.curves[0].losses.tolist() == [0.5]
+
+
+def test_an_estimator_in_a_mapping_is_named_in_messages():
+    with pytest.raises(TypeError, match=r"estimator\['BR'\] must be a fitted estimator; got the class Constant itself"):
+        LossCurveDisplay.from_estimator({"BR": Constant}, [[0]], [[1, 0]])
+
+
+@pytest.mark.parametrize("display", [PairwiseDisplay, RatioDisplay])
+def test_two_estimators_against_each_other(display):
+    X, options = [[0], [1], [2]], {"family": "polynomial", "parameters": [1, 5], "sample_weight": [1, 2, 3]}
+    first, second = Constant(Y_FIRST), Other(Y_SECOND)
+    expected = display.from_predictions(Y_TRUE, Y_FIRST, Y_SECOND, **options)
+    for estimators, names in [
+        ({"BR": first, "LP": second}, ("BR", "LP")),
+        ([first, second], ("Constant", "Other")),
+        ((first, Constant(Y_SECOND)), ("first", "second")),
+    ]:
+        made = display.from_estimator(estimators, X, Y_TRUE, **options)
+        assert made.names == names
+        assert np.array_equal(made.pairs[0].differences, expected.pairs[0].differences)
+    with pytest.raises(ValueError, match="compares two models; got 1"):
+        display.from_estimator({"BR": first}, X, Y_TRUE)
+    with pytest.raises(TypeError, match="or two fitted estimators; got Constant"):
+        display.from_estimator(first, X, Y_TRUE)
+
+
 def test_bands_lie_around_their_curves(plt):
     display = LossCurveDisplay.from_curves(
         [curve([0.1, 0.2], "a"), curve([0.3, 0.4], "b")], bands=[None, ([0.25, 0.3], [0.35, 0.6])]
@@ -393,7 +509,13 @@ def test_a_line_for_each_data_set(plt):
     display = PairwiseDisplay.from_curves(first, second).plot()
     assert display.data_names == ("emotions", "scene")
     assert len(display.lines_) == 2
-    assert {"emotions (crosses at 2)", "scene", "Hamming", "subset 0/1", "crossing at k"} <= set(texts(display.ax_))
+    assert {"emotions (k = 2)", "scene", "Hamming", "subset 0/1", "crossing at k"} <= set(texts(display.ax_))
+
+
+def test_several_crossings_are_listed_after_the_name(plt):
+    first, second = curve([0.1, 0.3, 0.4], "BR"), curve([0.2, 0.2, 0.5], "LP")
+    display = PairwiseDisplay.from_curves({"emotions": first}, {"emotions": second}).plot()
+    assert "emotions (k = 1.5, 2.5)" in texts(display.ax_)
 
 
 def test_data_sets_without_crossings_and_whole_axis(plt):

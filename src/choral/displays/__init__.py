@@ -4,6 +4,8 @@ from choral.displays.choquet import ChoquetDisplay
 from choral.displays.critical_difference import CriticalDifferenceDisplay
 from choral.displays.decision import DecisionDisplay
 from choral.displays.dependence import DependenceDisplay
+from choral.displays.error_pairs import ErrorPairsDisplay
+from choral.displays.label_shares import LabelSharesDisplay
 from choral.displays.loss_curve import LossCurveDisplay
 from choral.displays.pair_grid import PairGridDisplay
 from choral.displays.pairwise import PairwiseDisplay
@@ -14,6 +16,8 @@ __all__ = [
     "CriticalDifferenceDisplay",
     "DecisionDisplay",
     "DependenceDisplay",
+    "ErrorPairsDisplay",
+    "LabelSharesDisplay",
     "LossCurveDisplay",
     "PairGridDisplay",
     "PairwiseDisplay",

@@ -11,12 +11,14 @@ from choral._typing import FloatArray
 from choral.curves import LossCurve
 from choral.displays import _style as style
 from choral.displays._text import (
+    OUR_LABEL,
     Keys,
     find_font_size,
     label_axis,
     legend_height,
     remove_names,
     shorten,
+    text_size,
     to_one_line,
     write_at_ends,
     write_keys,
@@ -32,6 +34,8 @@ MAX_MARKERS = 12  # a longer curve gets fewer, evenly over the axis
 INFINITY_GAP = 0.2  # between the largest finite alpha and infinity, of the length of the axis up to there
 MARGIN = 0.03  # on either side, of the width of the axes
 BAND_AROUND_POINT = 8  # points, the width of a band around a single point
+FAR_ABOVE = 2.0  # a baseline that rises above so many times the largest loss of all models may leave the axes ...
+ROOM_ABOVE = 1.22  # ... which then end at so many times that loss
 MAX_LEGEND_HEIGHT = 0.35  # of the height of the axes, in a figure of the caller's
 NAMES = {"binomial": ("size of label sets, $k$", "$k$"), "polynomial": (r"exponent, $\alpha$", r"$\alpha$")}
 
@@ -161,6 +165,61 @@ def draw_curves(
     return lines
 
 
+def limit_height(ax: "Axes") -> None:
+    """Let a baseline far above all models leave the axes at the top: it would squeeze their curves into a strip."""
+    baselines = [line for line in find_curves(ax) if line.get_color() == style.GREY]
+    models = [line for line in find_curves(ax) if line not in baselines]
+    bands = [path.vertices for each in ax.collections if not _is_grey(each) for path in each.get_paths()]
+    heights = [np.asarray(line.get_ydata(), dtype=float) for line in models]
+    heights += [np.asarray(vertices, dtype=float)[:, 1] for vertices in bands]
+    top = max((float(np.nanmax(each)) for each in heights if each.size), default=0.0)
+    is_far = top > 0 and ax.dataLim.y1 > FAR_ABOVE * top
+    if is_far:
+        ax.set_ylim(0, ROOM_ABOVE * top)
+    for line in baselines:
+        line.set_clip_on(is_far)
+
+
+def _is_grey(collection: Any) -> bool:
+    to_rgb, colours = require("matplotlib.colors", "plot").to_rgb, collection.get_facecolor()
+    return len(colours) > 0 and np.allclose(colours[0][:3], to_rgb(style.GREY))
+
+
+def _leaves_axes(ax: "Axes", line: "Line2D") -> bool:
+    """Whether a line ends above the axes: see `limit_height`."""
+    return bool(np.asarray(line.get_ydata())[-1] > ax.get_ylim()[1])
+
+
+def _note_lines_above(ax: "Axes", lines: Sequence["Line2D"]) -> None:
+    """Say at the upper edge where the lines are that left the axes there, from where the first of them left."""
+    if not lines:
+        return
+    top = ax.get_ylim()[1]
+    to_axes = ax.transData + ax.transAxes.inverted()
+    starts = []
+    for line in lines:
+        x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        index = int(np.argmax(y > top))
+        starts.append(0.02 if index == 0 else float(to_axes.transform((x[index], top))[0]) + 0.02)
+    start = max(starts)
+    texts = ["\n".join(_name_height(line, top, length) for line in lines) for length in (32, 20, 10)]
+    fits = [text for text in texts if text_size(ax, text.split("\n"), style.SMALL)[0] <= 1 - start]
+    look: dict[str, Any] = {"color": style.darken(style.GREY), "fontsize": style.SMALL, "parse_math": False}
+    right = not fits and start > 0.5  # no room to the right of the line: the text ends at the edge
+    place: dict[str, Any] = {"x": 1.0 if right else start, "ha": "right" if right else "left"}
+    ax.text(
+        **place, y=0.99, s=fits[0] if fits else texts[-1], va="top", transform=ax.transAxes, label=OUR_LABEL, **look
+    )
+
+
+def _name_height(line: "Line2D", top: float, max_length: int) -> str:
+    """A line that left the axes, and its losses."""
+    losses = np.asarray(line.get_ydata(), dtype=float)
+    low, high = np.nanmin(losses), np.nanmax(losses)
+    reach = f"{low:.2f} to {high:.2f}" if low > top and f"{low:.2f}" < f"{high:.2f}" else f"up to {high:.2f}"
+    return f"\N{UPWARDS ARROW} {shorten(str(line.get_label()), max_length)}: {reach}"
+
+
 def isolated_points(x: FloatArray) -> list[int]:
     """Indices of points that no line joins.
 
@@ -189,6 +248,8 @@ def _write_labels(ax: "Axes", axis: ParameterAxis, y_labels: Sequence[str]) -> N
 def write_names(ax: "Axes", axis: ParameterAxis, keys: Keys = (), *, grow: bool) -> None:
     """Write the names of all curves on these axes at their ends, or in a legend, together with the keys of marks."""
     lines = sorted(find_curves(ax), key=lambda line: -np.round(np.asarray(line.get_ydata())[-1], 9))
+    above = [line for line in lines if _leaves_axes(ax, line)]
+    lines = [line for line in lines if line not in above]
     names = [str(line.get_label()) for line in lines]
     short = [shorten(name, 16) for name in names]
     fit = find_font_size(ax, names)
@@ -196,11 +257,13 @@ def write_names(ax: "Axes", axis: ParameterAxis, keys: Keys = (), *, grow: bool)
         fit = find_font_size(ax, short)
         names = short if fit else names
     if fit is None:
+        _note_lines_above(ax, above)
         marks, texts = [mark for mark, _ in keys], [texts[0] for _, texts in keys]
         write_legend(ax, [*lines, *marks], [*names, *texts], grow=grow)
         return
     fontsize, room = fit
     axis.set_limits(ax, room)
+    _note_lines_above(ax, above)
     write_at_ends(ax, lines, names, fontsize=fontsize)
     write_keys(ax, keys)
 

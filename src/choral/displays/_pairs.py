@@ -1,6 +1,6 @@
 """Two models against each other: the pairs of curves, and the lines that displays of pairs share."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from choral._optional import require
-from choral._typing import LabelMatrix, RowWeights
+from choral._typing import Features, LabelMatrix, RowWeights
 from choral.curves import LossCurve, PairwiseCurve
 from choral.displays import _style as style
-from choral.displays.loss_curve import LossCurveDisplay
+from choral.displays.loss_curve import LossCurveDisplay, predictions_by_name
 from choral.measures.families import get_family
 from choral.profiles import Predictions
 
@@ -97,6 +97,46 @@ class PairTable:
         ).curves
         first, second = (replace(curve, name=name) for curve, name in zip(curves, names, strict=True))
         return cls.from_curves(first, second)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimators: Mapping[str, Any] | Sequence[Any],
+        X: Features,
+        Y: LabelMatrix,
+        *,
+        family: str = "binomial",
+        parameters: ArrayLike | None = None,
+        sample_weight: RowWeights | None = None,
+    ) -> Self:
+        """A display of two fitted estimators on test data.
+
+        Unlike the displays of scikit-learn, it does not draw yet: call `plot`.
+
+        Parameters
+        ----------
+        estimators : mapping from two names to fitted estimators, or two fitted estimators
+            By their ``predict``, or by ``predict_proba`` where there is no ``predict``. Without names, those of their
+            classes are taken, or "first" and "second" where these are the same.
+        X : array-like of shape (n_samples, n_features)
+        Y : array-like or sparse matrix of shape (n_samples, n_labels)
+            True labels, 0 or 1.
+        family, parameters, sample_weight
+            See `from_predictions`.
+        """
+        if not isinstance(estimators, Mapping | list | tuple):
+            raise TypeError(
+                "estimators must be a mapping from two names to fitted estimators, or two fitted estimators; "
+                f"got {type(estimators).__name__}."
+            )
+        if len(estimators) != 2:
+            raise ValueError(f"a {cls.__name__} compares two models; got {len(estimators)}.")
+        if not isinstance(estimators, Mapping):
+            names = [type(estimator).__name__ for estimator in estimators]
+            names = names if names[0] != names[1] else ["first", "second"]
+            estimators = dict(zip(names, estimators, strict=True))
+        predictions = predictions_by_name(estimators, X, Y)
+        return cls.from_predictions(Y, predictions, family=family, parameters=parameters, sample_weight=sample_weight)
 
 
 def check_pairs(pairs: tuple[PairwiseCurve, ...]) -> tuple[PairwiseCurve, ...]:

@@ -7,13 +7,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from choral._typing import FloatArray, LabelMatrix, RowWeights
+from choral._typing import Features, FloatArray, LabelMatrix, RowWeights
 from choral._validation import check_vector
 from choral.curves import LossCurve
 from choral.displays import _style as style
-from choral.displays._curves import SIZE, ParameterAxis, draw_curves, find_curves, label_axes, next_looks, write_names
+from choral.displays._curves import (
+    SIZE,
+    ParameterAxis,
+    draw_curves,
+    find_curves,
+    label_axes,
+    limit_height,
+    next_looks,
+    write_names,
+)
 from choral.displays._text import Keys
 from choral.profiles import Predictions, curves_by_name, loss_curve
+from choral.scores import predictions_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +39,8 @@ POSSIBLE: dict[str, Any] = {"color": style.GREY, "alpha": 0.13, "linewidth": 0, 
 class LossCurveDisplay:
     """Loss curves of models on one pair of axes, from Hamming to subset 0/1 loss.
 
-    A flat curve is a model that gets labels right together. Computing is `from_curves` or `from_predictions`,
-    drawing is `plot`.
+    A flat curve is a model that gets labels right together. Computing is `from_curves`, `from_predictions`
+    or `from_estimator`, drawing is `plot`.
 
     Parameters
     ----------
@@ -148,12 +158,56 @@ class LossCurveDisplay:
         curves = curves_by_name(y_true, predictions, family, parameters, sample_weight) if predictions else []
         return cls(curves, baseline=baseline)  # which refuses none
 
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Features,
+        Y: LabelMatrix,
+        *,
+        family: str = "binomial",
+        parameters: ArrayLike | None = None,
+        sample_weight: RowWeights | None = None,
+        name: str | None = None,
+        baseline: str | None = None,
+    ) -> "LossCurveDisplay":
+        """A display of the curves of fitted estimators on test data.
+
+        Unlike the displays of scikit-learn, it does not draw yet: call `plot`.
+
+        Parameters
+        ----------
+        estimator : fitted estimator, or mapping from names to fitted estimators
+            By their ``predict``, or by ``predict_proba`` where there is no ``predict``.
+        X : array-like of shape (n_samples, n_features)
+        Y : array-like or sparse matrix of shape (n_samples, n_labels)
+            True labels, 0 or 1.
+        family, parameters, sample_weight, baseline
+            See `from_predictions`.
+        name : str, optional
+            The name of the one estimator, that of its class unless given; a mapping has its names.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> X, Y = [[0], [1], [2]], [[1, 0], [1, 1], [0, 1]]
+        >>> display = LossCurveDisplay.from_estimator(DecisionTreeClassifier().fit(X, Y), X, Y)
+        >>> display.names, display.curves[0].losses
+        (('DecisionTreeClassifier',), array([0., 0.]))
+        """
+        if not isinstance(estimator, Mapping):
+            name = name or type(estimator).__name__
+        predictions = predictions_by_name(estimator, X, Y)
+        options: dict[str, Any] = {"family": family, "parameters": parameters, "sample_weight": sample_weight}
+        return cls.from_predictions(Y, predictions, **options, name=name, baseline=baseline)
+
     def plot(self, ax: "Axes | None" = None, **line_kwargs: Any) -> "LossCurveDisplay":
         """Draw the curves.
 
         The axis of k is linear, that of alpha logarithmic; an infinite alpha is a point of its own at the right end,
         not joined to the line. Names stand at the ends of the lines, or in a legend if they do not fit there. Displays
-        that are drawn one by one on the same axes look like one display.
+        that are drawn one by one on the same axes look like one display. A baseline that rises above twice the largest
+        loss of all models leaves the axes at the top, where a note says its losses.
 
         Parameters
         ----------
@@ -176,6 +230,7 @@ class LossCurveDisplay:
         looks = [*self._looks(ax, line_kwargs), *(INDEPENDENT for _ in by_chance)]
         bands = [*self.bands, *(None for _ in by_chance)]
         self.lines_ = draw_curves(ax, axis, [*self.curves, *by_chance], looks, bands)[: len(self.curves)]
+        limit_height(ax)
         label_axes(ax, axis, [f"{axis.family} loss"])
         if len(find_curves(ax)) > 1 or self.curves[0].name is not None:
             write_names(ax, axis, keys, grow=own_figure)
@@ -199,6 +254,15 @@ class LossCurveDisplay:
                 look = next(looks) if self.order is None else style.line_style(self.order.index(name))
             found.append({**look, **line_kwargs})
         return found
+
+
+def predictions_by_name(estimator: Any, X: Features, Y: LabelMatrix) -> Any:
+    """What a fitted estimator predicts, or a mapping from names to what each of several predicts."""
+    shape: tuple[int, ...] = getattr(Y, "shape", None) or np.shape(Y)  # type: ignore[arg-type]
+    n_labels = shape[1] if len(shape) > 1 else 1
+    if not isinstance(estimator, Mapping):
+        return predictions_of(estimator, X, n_labels)
+    return {name: predictions_of(each, X, n_labels, f"estimator[{name!r}]") for name, each in estimator.items()}
 
 
 def _check_order(order: Sequence[str] | None, names: tuple[str, ...], baseline: str | None) -> list[str] | None:

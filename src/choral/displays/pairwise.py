@@ -142,9 +142,10 @@ def _crossing_text(pair: PairwiseCurve, parameter: float) -> str:
 
 
 def _name_with_crossings(name: str, pair: PairwiseCurve) -> str:
-    name = to_one_line(name)
-    crossings = [_crossing_text(pair, parameter).removeprefix("= ") for parameter in pair.crossings()]
-    return f"{name} (crosses at {', '.join(crossings)})" if crossings else name
+    name, symbol = to_one_line(name), SYMBOLS[pair.curve_a.family]
+    first, *others = [_crossing_text(pair, parameter) for parameter in pair.crossings()] or [""]
+    where = ", ".join([f"{symbol} {first}", *(text.removeprefix("= ") for text in others)])
+    return f"{name} ({where})" if first else name
 
 
 def _name_ends_and_crossings(notes: "_Notes", pair: PairwiseCurve, colour: Any) -> None:

@@ -2,10 +2,20 @@
 
 import html
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from choral._text import printable
 
 Cell = str | int | float | None
+
+
+class Html(NamedTuple):
+    """A cell that is HTML of our own, sorted by its value."""
+
+    html: str
+    value: float
+
+
 MISSING = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 DECIMALS = 4
@@ -56,7 +66,7 @@ def table(
     name: str,
     caption: str,
     headings: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
+    rows: Iterable[Sequence[Cell | Html]],
     *,
     footer: Sequence[Cell] | None = None,
 ) -> str:
@@ -65,7 +75,7 @@ def table(
     A cell is text or a number; numbers keep their full precision for sorting, and None is a dash.
     """
     rows = [list(row) for row in rows]
-    numeric = [not any(isinstance(row[column], str) for row in rows) for column in range(len(headings))]
+    numeric = [not any(isinstance(row[column], str | Html) for row in rows) for column in range(len(headings))]
     head = "".join(
         f'<th scope="col"{_kind(is_number)}>{text(heading)}</th>'
         for heading, is_number in zip(headings, numeric, strict=True)
@@ -83,7 +93,9 @@ def _kind(is_number: bool) -> str:
     return ' class="number"' if is_number else ""
 
 
-def _cell(value: Cell, is_number: bool) -> str:
+def _cell(value: Cell | Html, is_number: bool) -> str:
+    if isinstance(value, Html):
+        return f'<td data-value="{value.value!r}">{value.html}</td>'
     if value is None:
         return f"<td{_kind(is_number)}>{MISSING}</td>"
     if isinstance(value, str):

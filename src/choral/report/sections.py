@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from choral._text import counted, join_names
+from choral.report.explanations import explanations
 from choral.report.markup import MISSING, Cell, prose, section, table, text
 
 Contents = dict[str, Any]
@@ -304,6 +305,7 @@ PARTS = (
     Part("curves", "From Hamming to subset 0/1", _curves, needs_script=True),
     Part("ranks", "All data sets", _ranks, needs_script=True),
     Part("pairs", "Two at a time", _pairs, needs_script=True),
+    Part("explanations", "Where the loss comes from", explanations),
     Part("tables", "Tables", _tables),
 )
 LAST_PARTS = (

@@ -57,11 +57,11 @@ def _headline(results: Results, family: str, judged: list[str]) -> str:
         stretches = (f"{join_names(names)}{where}" for names, where in parts[True])
         sentences.append(f"{', '.join(stretches)}.")
     if parts[False]:
-        lead = "leads" if len(parts[False][0][0]) == 1 else "lead"
-        (names, where), *others = [(join_names(_shorten(names)), where) for names, where in parts[False]]
-        leaders = ", ".join([f"{names} {lead}{where}", *(f"{name}{place}" for name, place in others)])
+        (names, where), *others = parts[False]
+        leaders = [f"{join_names(_shorten(names))} {'leads' if len(names) == 1 else 'lead'}{where}"]
+        leaders += [f"{join_names(_shorten(names))}{where}" for names, where in others]
         nobody = "Elsewhere no learner" if sentences else "No learner"
-        sentences.append(f"{nobody} is surely best; {leaders}.")
+        sentences.append(f"{nobody} is surely best; {', '.join(leaders)}.")
     return " ".join(sentences)
 
 

@@ -1,0 +1,198 @@
+"""The section "Where the loss comes from": labels, labels together, rows and label sets; all of it without a script."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from choral._text import counted, join_names
+from choral.report.markup import MINUS, Cell, Html, number, prose, table, text
+
+MAX_LABELS = 200  # in the table of shares, the largest first
+MAX_WITH_NUMBERS = 12  # labels: a larger map shows its numbers to screen readers and pointers alone
+STRONGEST = 85  # per cent of the full colour, so that text on it stays readable
+
+
+def explanations(contents: dict[str, Any]) -> str:
+    """What each explanation found, the first one open; nothing where there is none.
+
+    ``contents["explanations"]`` is a list of dicts with the keys dataset, model, measure, loss, labels, rates,
+    share_hamming, share (these four along the labels), and optionally togetherness, figures, pairs, matrix, rows,
+    mistakes and never.
+    """
+    found = contents.get("explanations") or []
+    if not found:
+        return ""
+    several = len({each["dataset"] for each in found}) > 1
+    bodies = [_explanation(index, each, several=several) for index, each in enumerate(found, start=1)]
+    return _lead(found) + "".join(bodies)
+
+
+def _lead(found: Sequence[dict[str, Any]]) -> str:
+    measures = join_names(list(dict.fromkeys(each["measure"] for each in found)))
+    return (
+        f'<p class="lead">Each wrong label has a share in the loss of its row, and all shares add up to the loss '
+        f"({prose(measures)}). Towards subset 0/1 loss a label that is wrong alone in its row weighs more than "
+        "one that is wrong together with others: those are the labels to mend first.</p>"
+    )
+
+
+def _explanation(index: int, found: dict[str, Any], *, several: bool) -> str:
+    name = f"{found['model']} on {found['dataset']}" if several else found["model"]
+    parts = [
+        _numbers(found),
+        _shares(index, found),
+        _pairs(index, found),
+        _map(found.get("matrix")),
+        _rows(index, found),
+        _mistakes(index, found),
+    ]
+    state = " open" if index == 1 else ""
+    return (
+        f'<details class="explanation"{state}><summary>{prose(name)}: loss {number(float(found["loss"]))}</summary>'
+        f"{''.join(parts)}</details>"
+    )
+
+
+def _numbers(found: dict[str, Any]) -> str:
+    """Togetherness and the usual figures, side by side."""
+    entries: dict[str, Any] = {}
+    together = found.get("togetherness") or {}
+    if together.get("value") is not None:
+        entries["Togetherness"] = _with_interval(together)
+    entries |= {
+        name: value for name, value in (found.get("figures") or {}).items() if isinstance(value, str | float | int)
+    }
+    shown = (
+        f"<div><dt>{text(name)}</dt><dd>{text(value) if isinstance(value, str) else number(value)}</dd></div>"
+        for name, value in entries.items()
+    )
+    return f'<dl class="figures">{"".join(shown)}</dl>' if entries else ""
+
+
+def _with_interval(found: Mapping[str, Any]) -> str:
+    value, lower, upper = (found.get(key) for key in ("value", "lower", "upper"))
+    interval = "" if lower is None or upper is None else f" ({lower:.2f} to {upper:.2f})"
+    return f"{value:.2f}{interval}"
+
+
+def _shares(index: int, found: dict[str, Any]) -> str:
+    """A row for each label, the largest share first, with bars for both ends of the way."""
+    of_hamming, of_measure = (_percentages(found[key]) for key in ("share_hamming", "share"))
+    longest = max([*of_hamming, *of_measure], default=0) or 1
+    order = sorted(range(len(of_measure)), key=lambda label: -of_measure[label])
+    rows: list[list[Cell | Html]] = [
+        [
+            str(found["labels"][label]),
+            _optional_number(found["rates"][label]),
+            _bar(of_hamming[label], longest, "hamming"),
+            _bar(of_measure[label], longest, "measure"),
+        ]
+        for label in order[:MAX_LABELS]
+    ]
+    headings = ["Label", "Error rate", "Share of Hamming loss", f"Share by {found['measure']}"]
+    left_out = len(order) - len(rows)
+    note = f"{counted(left_out, 'label')} with smaller shares left out." if left_out else ""
+    return (
+        "<h3>Which labels</h3>"
+        + table(f"shares-{index}", "Shares of labels in the loss", headings, rows)
+        + (note and f'<p class="note">{note}</p>')
+    )
+
+
+def _percentages(shares: Sequence[float]) -> list[float]:
+    total = sum(shares)
+    return [100 * share / total if total > 0 else 0.0 for share in shares]
+
+
+def _bar(percentage: float, longest: float, kind: str) -> Html:
+    return Html(
+        f'<span class="bar {kind}"><i style="width:{100 * percentage / longest:.1f}%"></i></span>'
+        f"<span>{percentage:.1f} %</span>",
+        percentage,
+    )
+
+
+def _pairs(index: int, found: dict[str, Any]) -> str:
+    pairs = found.get("pairs") or []
+    if not pairs:
+        return ""
+    keys = ("first", "second", "together", "expected", "lower", "upper", "p")
+    headings = ["Label", "And", "Wrong together", "If independent", "From", "To", "p"]
+    rows = [[_name_or_number(pair.get(key)) for key in keys] for pair in pairs]
+    return "<h3>Which labels together</h3>" + table(f"pairs-{index}", "Labels wrong together", headings, rows)
+
+
+def _map(matrix: dict[str, Any] | None) -> str:
+    """A heat map with a sign, below the diagonal; nothing for fewer than two labels."""
+    if not matrix or len(matrix["labels"]) < 2:
+        return ""
+    names, values = [str(label) for label in matrix["labels"]], matrix["values"]
+    known = [abs(values[i][j]) for i in range(len(names)) for j in range(i) if _is_known(values[i][j])]
+    limit = max(known, default=0.0) or 1.0
+    head = "".join(f'<th scope="col"><span title="{text(name)}">{text(name)}</span></th>' for name in names[:-1])
+    body = "".join(
+        f'<tr><th scope="row" title="{text(names[i])}">{text(names[i])}</th>'
+        + "".join(_map_cell(names[i], names[j], values[i][j], limit, len(names)) for j in range(i))
+        + "</tr>"
+        for i in range(1, len(names))
+    )
+    return (
+        '<div class="scroll map-box" tabindex="0" role="region" aria-label="Map of labels wrong together">'
+        f'<table class="map"><caption>Map of labels wrong together</caption><thead><tr><td></td>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+        '<p class="note"><span class="key together"></span> wrong together more often than independent errors would '
+        'be, <span class="key apart"></span> less often.</p>'
+    )
+
+
+def _is_known(value: float | None) -> bool:
+    return value is not None and value == value  # nan is not
+
+
+def _map_cell(first: str, second: str, value: float | None, limit: float, n_labels: int) -> str:
+    if value is None or not _is_known(value):
+        return f'<td title="{text(first)} and {text(second)}: not known"></td>'
+    shown = f"{value:z.2f}".replace("-", MINUS)
+    depth = STRONGEST * min(abs(value) / limit, 1)
+    kind = "together" if value > 0 else "apart"
+    hidden = "" if n_labels <= MAX_WITH_NUMBERS else ' class="visually-hidden"'
+    return (
+        f'<td class="{kind}" style="--depth:{depth:.0f}%" title="{text(first)} and {text(second)}: {shown}">'
+        f"<span{hidden}>{shown}</span></td>"
+    )
+
+
+def _rows(index: int, found: dict[str, Any]) -> str:
+    rows = found.get("rows") or []
+    if not rows:
+        return ""
+    cells = [
+        [str(row["id"]), _optional_number(row["loss"]), _label_set(row["true"]), _label_set(row["predicted"])]
+        for row in rows
+    ]
+    headings = ["Row", "Loss", "True labels", "Predicted labels"]
+    return "<h3>Most costly rows</h3>" + table(f"rows-{index}", "Most costly rows", headings, cells)
+
+
+def _mistakes(index: int, found: dict[str, Any]) -> str:
+    mistakes, never = found.get("mistakes") or [], found.get("never") or []
+    cells = [[_label_set(each["true"]), _label_set(each["predicted"]), each["n"]] for each in mistakes]
+    whole = "<h3>Most frequent mistakes</h3>" + table(
+        f"mistakes-{index}", "Most frequent mistakes", ["True labels", "Predicted labels", "Rows"], cells
+    )
+    sets = "; ".join(_label_set(each) for each in never)
+    return (whole if cells else "") + (
+        sets and f'<p class="note">Label sets that are never predicted: {prose(sets)}.</p>'
+    )
+
+
+def _label_set(labels: str | Iterable[str]) -> str:
+    """The labels of a set in one text; an empty set is said to be one."""
+    return (labels if isinstance(labels, str) else ", ".join(map(str, labels))) or "none"
+
+
+def _optional_number(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _name_or_number(value: Any) -> Cell:
+    return value if value is None or isinstance(value, str | int) else float(value)

@@ -1,0 +1,142 @@
+"""The section "Where the loss comes from", in plain HTML: numbers, order, escapes, and what is left out."""
+
+import re
+
+import pytest
+
+from choral.report.explanations import explanations
+from choral.report.sections import links, sections
+
+EVIL = '<script>alert("1")</script>'
+ONE = {
+    "dataset": "scene",
+    "model": "BR",
+    "labels": ["sea", "sky", EVIL],
+    "rates": [0.1, 0.2, 0.3],
+    "share_hamming": [0.1, 0.2, 0.1],
+    "share": [0.3, 0.2, 0.1],
+    "loss": 0.6,
+    "measure": "subset 0/1 loss",
+}
+MORE = {
+    "pairs": [
+        {"first": "sea", "second": EVIL, "together": 0.2, "expected": 0.05, "lower": 0.1, "upper": 0.3, "p": None},
+    ],
+    "matrix": {"labels": ["sea", "sky", EVIL], "values": [[1, 0.5, -0.25], [0.5, 1, None], [-0.25, None, 1]]},
+    "rows": [{"id": 17, "loss": 1.0, "true": ["sea", EVIL], "predicted": []}],
+    "mistakes": [{"true": ["sea"], "predicted": "sea, sky", "n": 12}],
+    "never": [["sea", "sky"], [EVIL]],
+    "figures": {"F1, micro": 0.75, "convention": EVIL, "by label": [1, 2]},
+    "togetherness": {"value": 0.25, "lower": 0.125, "upper": 0.5},
+}
+
+
+def render(*found):
+    return explanations({"explanations": list(found)})
+
+
+def body_rows(html, name):
+    table = html[html.index(f'<table id="{name}"') :]
+    body = table[table.index("<tbody>") : table.index("</tbody>")]
+    rows = re.findall(r"<tr>(.*?)</tr>", body)
+    return [[re.sub(r"<.*?>", "", cell) for cell in re.findall(r"<td.*?</td>", row)] for row in rows]
+
+
+@pytest.mark.parametrize("contents", [{}, {"explanations": []}, {"explanations": None}])
+def test_nothing_to_explain(contents):
+    assert explanations(contents) == ""
+
+
+def test_shares_in_per_cent_the_largest_first():
+    html = render(ONE)
+    evil = EVIL.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    assert body_rows(html, "shares-1") == [
+        ["sea", "0.1000", "25.0 %", "50.0 %"],
+        ["sky", "0.2000", "50.0 %", "33.3 %"],
+        [evil, "0.3000", "25.0 %", "16.7 %"],
+    ]
+    assert re.findall(r"width:([\d.]+)%", html) == ["50.0", "100.0", "100.0", "66.7", "50.0", "33.3"]
+    assert "BR: loss 0.6000" in html
+
+
+def test_parts_that_are_not_given_do_not_appear():
+    html = render(ONE)
+    for absent in ("pairs-1", "rows-1", "mistakes-1", 'class="map"', 'class="figures"', "never predicted"):
+        assert absent not in html
+
+
+def test_everything_is_shown_as_text():
+    html = render(ONE | MORE)
+    assert "<script" not in html
+    assert EVIL not in html
+    assert body_rows(html, "pairs-1")[0][2:] == ["0.2000", "0.0500", "0.1000", "0.3000", "\N{EN DASH}"]
+    assert [row[0] for row in body_rows(html, "rows-1")] == ["17"]
+    assert body_rows(html, "rows-1")[0][3] == "none"
+    assert body_rows(html, "mistakes-1") == [["sea", "sea, sky", "12"]]
+    assert "never predicted: sea, sky; &lt;script" in html
+    assert "<dt>Togetherness</dt><dd>0.25 (0.12 to 0.50)</dd>" in html
+    assert "<dt>F1, micro</dt><dd>0.7500</dd>" in html
+    assert "by label" not in html
+
+
+def test_the_map_has_a_sign_and_says_what_is_not_known():
+    html = render(ONE | MORE)
+    cells = re.findall(r'<td class="(\w+)" style="--depth:(\d+)%".*?<span>(.*?)</span>', html)
+    assert cells == [("together", "85", "0.50"), ("apart", "42", "\N{MINUS SIGN}0.25")]
+    assert ' and sky: not known"></td>' in html
+
+
+def test_a_large_map_keeps_its_numbers_for_screen_readers():
+    n_labels = 13
+    values = [[0.1] * n_labels for _ in range(n_labels)]
+    html = render(ONE | {"matrix": {"labels": list(range(n_labels)), "values": values}})
+    assert html.count('<span class="visually-hidden">0.10</span>') == n_labels * (n_labels - 1) / 2
+
+
+@pytest.mark.parametrize("labels", [[], ["sea"]])
+def test_fewer_than_two_labels_have_no_map(labels):
+    assert 'class="map"' not in render(ONE | {"matrix": {"labels": labels, "values": [[1]] * len(labels)}})
+
+
+def test_no_loss_and_no_errors():
+    zeros = {"share_hamming": [0, 0, 0], "share": [0, 0, 0], "rates": [0, None, 0], "loss": 0}
+    none = {"labels": ["a", "b"], "values": [[1, 0.0], [0.0, 1]]}
+    html = render(ONE | zeros | {"matrix": none, "togetherness": {"value": 0.5}})
+    assert body_rows(html, "shares-1")[1] == ["sky", "\N{EN DASH}", "0.0 %", "0.0 %"]
+    assert "--depth:0%" in html
+    assert "<dd>0.50</dd>" in html
+
+
+def test_many_labels_are_counted():
+    many = {key: [0.001 * i for i in range(250)] for key in ("labels", "rates", "share_hamming", "share")}
+    html = render(ONE | many)
+    assert len(body_rows(html, "shares-1")) == 200
+    assert "50 labels with smaller shares left out." in html
+
+
+def test_several_models_are_folded_and_data_sets_named():
+    html = render(ONE, ONE | {"model": "LP"}, ONE | {"model": "LP", "dataset": "yeast", "measure": "k = 3"})
+    assert re.findall(r'class="explanation"( open)?><summary>(.*?):', html) == [
+        (" open", "BR on scene"),
+        ("", "LP on scene"),
+        ("", "LP on yeast"),
+    ]
+    assert "(subset 0/1 loss and k = 3)" in html
+    ids = re.findall(r' id="([^"]*)"', html)
+    assert len(ids) == len(set(ids))
+
+
+def test_the_section_is_on_the_page_and_needs_no_script():
+    contents = {
+        "kind": "evaluation",
+        "datasets": [],
+        "across": None,
+        "sections": [],
+        "failures": [],
+        "notes": [],
+        "plan": None,
+        "versions": {},
+        "explanations": [ONE],
+    }
+    assert '<li><a href="#explanations">Where the loss comes from</a></li>' in links(contents)
+    assert '<section id="explanations" aria-labelledby' in sections(contents)
