@@ -221,7 +221,8 @@ def test_folders_that_hold_something_else(folder):
     assert_fails(".npz, .parquet; got the folder 'more.csv'.", "true", "deep")
     Path("deep/more.csv").rmdir()
     Path("deep/readme.txt").write_text("")
-    assert_fails("deep must hold files that end in .csv, .tsv, .npy, .npz, .parquet; got 'readme.txt'", "true", "deep")
+    assert_fails("deep must hold files that end in .csv, .tsv, ", "true", "deep")
+    assert_fails(".npz, .parquet; got 'readme.txt'", "true", "deep")
     Path("deep/readme.txt").rename("deep/part-1.tsv")
     assert_fails("deep holds a part twice: part-1.csv and part-1.tsv.", "true", "deep")
     Path("empty").mkdir()
@@ -349,7 +350,7 @@ def bytes_sent(dask_worker):
 def test_what_is_wrong_with_a_part_is_one_line(folder, client):
     Path("broad/part-1.csv").write_text("nothing")
     assert_fails(
-        "broad/part-1.csv has a header but no rows.", "true", "broad", "--weights", "w", "--dask", address(client)
+        "broad/part-1.csv has a header but no rows;", "true", "broad", "--weights", "w", "--dask", address(client)
     )
     Path("numbers").mkdir()
     Path("numbers/part.csv").write_text("0,1\n1,1\n")

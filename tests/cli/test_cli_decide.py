@@ -400,7 +400,7 @@ def test_ids_are_no_labels(folder):
     Path("rows.csv").write_text("\n".join([f"row,{header}", *numbered]))
     assert output("rows.csv", "--id", "row") == output("five.csv")
     assert_fails("rows.csv, line 3, column 'row': expected 0 or 1; got 2.0.", "rows.csv")
-    assert_fails("five.csv has no column 'row' for the ids.", "five.csv", "--id", "row")
+    assert_fails("five.csv has no column 'row' for the ids; it has", "five.csv", "--id", "row")
     assert_fails("ids.csv: 'id' is the id column; the probabilities need", "ids.csv", "--probability", "id")
 
 
@@ -563,8 +563,8 @@ def test_progress_is_for_terminals_and_leaves_stdout_alone(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "bad.csv is empty."),
-        ("a,b,probability\n", "bad.csv has a header but no rows."),
+        ("", "bad.csv is empty; expected a row for each sample."),
+        ("a,b,probability\n", "bad.csv has a header but no rows; expected a row for each sample."),
         ("a,b,probability\n0,1,0.5\n1,1,0.4\n", "sum to 1; their sum is 0.9. --normalize divides them by it."),
         ("a,b,probability\n0,1,0.5\n1,2,0.5\n", "bad.csv, line 3, column 'b': expected 0 or 1; got 2.0."),
         ("a,b,probability\n0,1,0.5\n1,nan,0.5\n", "bad.csv, line 3, column 'b': expected 0 or 1; got nan."),

@@ -541,3 +541,15 @@ def test_tags_in_parquet_that_are_numbers_must_be_announced(write_parts):
     path = write_parts("t.parquet", {"0.parquet": {"id": [1, 2], "tags": ["3|4", "3"]}})
     assert_refused(path, r"column 'tags': expected numbers or booleans; got the type string\.")
     assert read_labels(path, tag_sep="|").labels == ("3", "4")
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [("id", "x" * 10_000), ("tags", "x" * 10_000), ("tags", ["x" * 10_000])],
+    ids=["id", "text", "list"],
+)
+def test_text_in_parquet_that_unfolds(write_parts, name, cell):
+    columns = {"id": [str(i) for i in range(2000)], "tags": ["a"] * 2000, name: [cell] * 2000}  # stored once
+    path = write_parts("t.parquet", {"0.parquet": columns})
+    assert (path / "0.parquet").stat().st_size < 100_000
+    assert_refused(path, r"t\.parquet is too large: 20\d{6} bytes to read, the limit is 1000000", max_bytes=10**6)

@@ -88,7 +88,13 @@ def _read_parts(path: Path, options: ReadOptions) -> list[Part]:
                 groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
                 size += max(8 * cells, sum(group.total_byte_size for group in groups))
                 options.check_size(path, size)
-                parts.append(Part(file_path, file.read()))
+                leaves = [file.schema.column(i) for i in range(len(file.schema))]
+                schema, texts = file.schema_arrow, [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+            with parquet.ParquetFile(file_path, read_dictionary=texts) as file:
+                table = file.read()
+                size += sum(map(_measure_text, table.columns))
+                options.check_size(path, size)
+                parts.append(Part(file_path, _spell_out(table, schema)))
         except arrow.ArrowException as error:
             raise ValueError(f"{file_path} is not a readable Parquet file: {first_line(error)}.") from error
         first, last = parts[0], parts[-1]
@@ -97,19 +103,48 @@ def _read_parts(path: Path, options: ReadOptions) -> list[Part]:
     return [part for part in parts if part.table.num_rows] or parts[:1]  # Spark writes parts without rows
 
 
+def _measure_text(column: Any) -> int:
+    """How many bytes the texts of a column take once each is spelled out.
+
+    A text that comes a million times is stored once, so the size of the file says nothing about it.
+    """
+    types, compute = require("pyarrow.types", "tables"), require("pyarrow.compute", "tables")
+    size = 0
+    for chunk in column.chunks:
+        while types.is_list(chunk.type) or types.is_large_list(chunk.type):
+            chunk = chunk.flatten()
+        if types.is_dictionary(chunk.type) and _is_text(chunk.type.value_type):
+            lengths = compute.binary_length(chunk.dictionary).fill_null(0).to_numpy(zero_copy_only=False)
+            size += int(lengths[chunk.indices.drop_null().to_numpy()].sum(dtype=np.int64))
+    return size
+
+
+def _spell_out(table: Any, schema: Any) -> Any:
+    """The same table with each text in its place, as the schema of the file has it."""
+    for index, field in enumerate(schema):
+        if _is_text(field.type) or _is_list_of_text(field.type):
+            table = table.set_column(index, field.name, table.column(index).cast(field.type))
+    return table
+
+
+def _is_text(kind: Any) -> bool:
+    types = require("pyarrow.types", "tables")
+    return types.is_string(kind) or types.is_large_string(kind)
+
+
+def _is_list_of_text(kind: Any) -> bool:
+    types = require("pyarrow.types", "tables")
+    return (types.is_list(kind) or types.is_large_list(kind)) and _is_text(kind.value_type)
+
+
 def _read_tags(roles: ColumnRoles, parts: list[Part], options: ReadOptions) -> list[Any] | None:
     """The cells of the only column of labels if it holds tags, as text or as lists of text."""
     if len(roles.label_indices) != 1 or roles.names is None:
         return None
-    types = require("pyarrow.types", "tables")
     columns = [part.table.column(roles.names[roles.label_indices[0]]) for part in parts]
-
-    def is_text(kind: Any) -> bool:
-        return types.is_string(kind) or types.is_large_string(kind)
-
-    if all((types.is_list(c.type) or types.is_large_list(c.type)) and is_text(c.type.value_type) for c in columns):
+    if all(_is_list_of_text(column.type) for column in columns):
         return [[tag for tag in cell or () if tag] for column in columns for cell in column.to_pylist()]
-    if not all(is_text(column.type) for column in columns):
+    if not all(_is_text(column.type) for column in columns):
         return None
     cells = [cell or "" for column in columns for cell in column.to_pylist()]
     holds_labels = any(is_number(cell) for cell in cells)

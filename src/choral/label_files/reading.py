@@ -232,8 +232,11 @@ def read_compared(
     check_row_weights(truth, options.weight_column or "", may_all_be_zero=True)
     tables = []
     for path in paths.predictions.values():
-        tables.append(read(path, ignored_column=options.weight_column, **given))
-        check_scores(tables[-1], of_any_range=options.threshold is not None)
+        table = read(path, ignored_column=options.weight_column, **given)
+        check_scores(table, of_any_range=options.threshold is not None)
+        if truth.tag_sep is None and table.tag_sep is None:
+            table = align(truth, table)  # at once: the table in its own order need not stay in memory
+        tables.append(table)
     truth, aligned = align_all(truth, tables)
     return truth, {name: table.values for name, table in zip(paths.predictions, aligned, strict=True)}
 
