@@ -245,3 +245,25 @@ def test_thresholds_of_other_scores_are_nobodys_business():
     assert choral.harden(sp.csr_array((2, 3)), 50).sum() == 0
     evaluate_one(Y_TRUE, 100 * SCORES, threshold=50)
     evaluate_one(Y_TRUE, Y_TRUE, threshold=50)  # labels stay as they are
+
+
+def test_the_same_is_said_of_arrays_elsewhere():
+    strict = pytest.importorskip("array_api_strict")
+    pytest.importorskip("array_api_compat")
+    y_true, scores, logits = strict.asarray(Y_TRUE), strict.asarray(SCORES), strict.asarray(LOGITS)
+    with pytest.warns(UserWarning, match=says(HIGH.format("predictions['A']"))):
+        evaluate_one(y_true, scores, threshold=50)
+    evaluate_one(y_true, scores * 100, threshold=50)
+    with pytest.raises(ValueError, match=says(f"y_pred must lie in [0, 1]; y_pred[0, 1] is -1.5. {LOGIT_REMEDY}")):
+        choral.hamming_loss(y_true, logits)
+    with pytest.raises(ValueError, match=re.escape(f"y_true[0, 1] is -1. {sign_remedy('y_true')}")):
+        choral.hamming_loss(strict.asarray(SIGNS), y_true)
+
+
+def test_the_same_is_said_of_dask_arrays():
+    da = pytest.importorskip("dask.array")
+    y_true, scores, logits = (da.from_array(array, chunks=(2, 3)) for array in (Y_TRUE, SCORES, LOGITS))
+    with pytest.warns(UserWarning, match=says(HIGH.format("predictions['A']"))):
+        evaluate_one(y_true, scores, threshold=50)
+    with pytest.raises(ValueError, match=re.escape(f"y_pred[0, 1] is -1.5. {LOGIT_REMEDY}")):
+        choral.hamming_loss(y_true, logits)

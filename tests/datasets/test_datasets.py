@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
-from choral.datasets import load_digits_segments
+from choral.datasets import Dataset, load_digits_segments
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +48,12 @@ def test_ten_label_sets_one_per_digit(dataset):
 def test_dark_segments(dataset, digit, dark):
     row = dataset.Y[load_digits().target == digit][0]
     assert {name for name, lit in zip(dataset.label_names, row, strict=True) if not lit} == dark
+
+
+def test_a_data_set_is_shown_by_its_numbers_and_names():
+    names = tuple("abcdefg")
+    data = Dataset(sp.csr_array((3, 9)), np.zeros((3, 7), dtype=np.uint8), names, "letters")
+    assert repr(data) == "Dataset('letters', 3 rows, 9 features, 7 labels: 'a', 'b', 'c', 'd', 'e' and 2 more)"
+    assert data == data
+    assert hash(data) == hash(data)
+    assert data != Dataset(data.X, data.Y, names, "letters")  # arrays have no single truth value to compare by

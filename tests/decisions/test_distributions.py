@@ -49,6 +49,11 @@ def test_one_vector_is_one_instance():
     assert distribution.probabilities.tolist() == [0.2, 0.3, 0.5]
     assert distribution.marginals().shape == (1, 3)
     assert repr(distribution) == "LabelDistribution(3 label sets, 3 labels; {0, 2}: 0.5, {0, 1}: 0.3, {}: 0.2)"
+    sparse = LabelDistribution(LABELSETS, sp.csr_array([distribution.probabilities]))
+    assert repr(sparse) == "LabelDistribution(1 instance, 3 label sets, 3 labels)"
+    uniform = LabelDistribution.from_dense(np.full(8, 1 / 8))
+    assert repr(uniform) == "LabelDistribution(8 label sets, 3 labels; {}: 0.125, {0}: 0.125, {1}: 0.125, ...)"
+    assert repr(LabelDistribution([[1]], [1])) == "LabelDistribution(1 label sets, 1 labels; {0}: 1)"
     assert repr(LabelDistribution(LABELSETS, ROWS)) == "LabelDistribution(2 instances, 3 label sets, 3 labels)"
 
 

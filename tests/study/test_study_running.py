@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -322,6 +323,27 @@ def test_a_damaged_description_of_a_study_is_told(tmp_path, content, message):
         DamagedFile, match=f"study.json cannot be read .*{message}.*; run the study again, its finished"
     ):
         Results(tmp_path)
+
+
+def test_a_plan_by_name_or_file_is_read(tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr(running, "read_plan", lambda plan: read.append(plan) or logged_plan())
+    (tmp_path / "thesis.txt").write_text("years of work")
+    for plan in ("quick", tmp_path / "plan.toml"):
+        with pytest.raises(FileExistsError):  # so that nothing runs
+            run_study(plan, tmp_path)
+    assert read == ["quick", tmp_path / "plan.toml"]
+    monkeypatch.undo()
+    message = "a plan is one of quick, or a file that ends in .toml; got 'quik'; did you mean 'quick'?"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        run_study("quik", tmp_path / "study")
+
+
+def test_what_is_no_plan_is_refused_with_a_remedy(tmp_path):
+    remedy = "choral.study.read_plan reads plans from files, choral.paper.read_plan those of the paper."
+    message = f"plan must be a choral.study.Plan, 'quick', or the path of a TOML file; got dict. {remedy}"
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        run_study({"title": "mine"}, tmp_path / "study")
 
 
 def test_a_folder_without_a_study(tmp_path):

@@ -179,7 +179,7 @@ class LabelDistribution(Value, Distribution):
         return self.has_instances, self.labelsets.shape, *(part.tobytes() for part in parts)
 
     def __repr__(self) -> str:
-        instances = f"{self.n_instances} instances, " if self.has_instances else ""
+        instances = f"{self.n_instances} instance{'s' * (self.n_instances > 1)}, " if self.has_instances else ""
         each = " each" if self.has_own_labelsets else ""
         where = "" if self._device is None else f", {library_of(self.weights)} on {device_of(self.weights)}"
         size = f"{instances}{self.n_labelsets} label sets{each}, {self.n_labels} labels{where}"
@@ -187,8 +187,10 @@ class LabelDistribution(Value, Distribution):
 
     def _most_probable(self) -> str:
         """The most probable label sets of the only instance, each by its labels."""
-        weights = np.ravel(self.weights.toarray() if sp.issparse(self.weights) else self.weights)
-        first = np.argsort(-weights, kind="stable")[:MAX_SHOWN]
+        weights = self.weights[0]
+        n_shown = min(MAX_SHOWN, weights.size)
+        likely = np.flatnonzero(weights >= np.partition(weights, -n_shown)[-n_shown])  # sorting all may take a second
+        first = likely[np.argsort(-weights[likely], kind="stable")][:n_shown]
         shown = [f"{_set_text(self.labelsets[index])}: {weights[index]:.3g}" for index in first]
         return f"; {', '.join(shown)}{', ...' if weights.size > MAX_SHOWN else ''}"
 

@@ -145,7 +145,7 @@ def _target_remedy(value: float) -> str:
     if value == -100:
         return (
             "If it marks labels that are not known, let these count as right: with unknown = target == -100, pass "
-            "preds.masked_fill(unknown, -torch.inf), or for scores preds.masked_fill(unknown, 0), and "
+            "preds.masked_fill(unknown, -1e4), or for scores preds.masked_fill(unknown, 0), and "
             "target.masked_fill(unknown, 0)."
         )
     return ""
