@@ -15,6 +15,7 @@ class HandMade:
 
     families = ("binomial", "polynomial")
     confidence = 0.95
+    each_loss = ()
 
     def __init__(self, losses, polynomial=None, baseline=None, learners=None, whole=True, folds=10):
         self.whole, self.folds = whole, folds

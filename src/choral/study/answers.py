@@ -7,7 +7,7 @@ import numpy as np
 
 from choral._text import counted, join_names
 from choral._validation import ROUNDING
-from choral.stats import RankComparison, rank_losses
+from choral.stats import RankComparison
 from choral.study.comparisons import PLACES, place_in_words, same_as_baseline_in_words
 from choral.study.results import Results
 from choral.study.tables import winners_along
@@ -32,7 +32,7 @@ def answer(results: Results) -> list[str]:
     sentences += _not_shown(results, family) + _little_power(results, family, judged)
     sentences += [_at_place(results, family, place, judged) for place in places]
     sentences.append(_changes(results, family, judged))
-    sentences += _flattest(results, family)
+    sentences += _most_together(results, family)
     sentences += _baseline(results, family)
     return sentences + _left_out(results)
 
@@ -234,22 +234,29 @@ def _changes(results: Results, family: str, judged: list[str]) -> str:
     )
 
 
-def _flattest(results: Results, family: str) -> list[str]:
-    """Who loses least when labels have to be right together: by the mean rank of the slopes over data sets."""
+def _most_together(results: Results, family: str) -> list[str]:
+    """Whose mistakes fall into few rows: by the mean togetherness over data sets, which slopes do not tell.
+
+    A slope depends on the level of the Hamming loss. Learners that predict anew for each loss have no single set of
+    mistakes, and are left out.
+    """
     if len(results.places(family)) < 3 or len(results.complete_datasets) < 2:
         return []
-    curves = [results.competitor_curves(dataset, family).values() for dataset in results.complete_datasets]
-    ranks = rank_losses(np.array([[curve.slope for curve in row] for row in curves])).mean(axis=0)
-    if np.ptp(ranks) <= ROUNDING:
+    names = [name for name in results.competitors if name not in results.each_loss]
+    curves = [results.competitor_curves(dataset, family) for dataset in results.complete_datasets]
+    found = np.array([[row[name].togetherness for name in names] for row in curves])
+    if len(names) < 2 or np.isnan(found).any():
         return []
-    flattest, steepest = (
-        [name for name, rank in zip(results.competitors, ranks, strict=True) if abs(rank - end) <= ROUNDING]
-        for end in (ranks.min(), ranks.max())
+    means = found.mean(axis=0)
+    if np.ptp(means) <= ROUNDING:
+        return []
+    (most, high), (least, low) = (
+        (join_names([name for name, mean in zip(names, means, strict=True) if abs(mean - end) <= ROUNDING]), end)
+        for end in (means.max(), means.min())
     )
-    least, most = ("it loses" if len(flattest) == 1 else "they lose"), ("loses" if len(steepest) == 1 else "lose")
     return [
-        f"The flattest curves are those of {join_names(flattest)}: {least} least when labels have to be right "
-        f"together. {join_names(steepest)} {most} most."
+        f"Mistakes are most in the same rows with {most} (togetherness {high:.2f} on average: 1 if all are in as few "
+        f"rows as possible, 0 if they are spread evenly), least with {least} ({low:.2f})."
     ]
 
 
