@@ -19,7 +19,7 @@ def data(seed=0):
 
 @pytest.mark.skipif(find_spec("mlrl") is not None, reason="the package is installed")
 def test_without_the_package_the_cure_is_named():
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'choral\[boomer\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install mlrl-boomer \(or choral's extra 'boomer'\)"):
         Boomer().fit(*data())
 
 

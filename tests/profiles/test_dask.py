@@ -160,11 +160,11 @@ def test_weights_are_refused(weights, message):
 def test_values_are_refused_with_their_place():
     scores = SCORES.copy()
     scores[45, 2] = 1.5
-    message = r"y_pred\[5, 2\] is 1.5. Rows are counted from row 40 of the whole."
+    message = r"y_pred\[5, 2\] is 1.5. Divide percentages by 100. .* Rows are counted from row 40 of the whole."
     with pytest.raises(ValueError, match=message):
         ErrorProfile.from_predictions(dask(Y_TRUE, 20), dask(scores, 20))
     chosen = da.from_array(np.ones(N_ROWS, dtype=bool), chunks=20)
-    with pytest.raises(ValueError, match=r"y_pred\[5, 2\] is 1.5. Rows are counted within block 2."):
+    with pytest.raises(ValueError, match=r"y_pred\[5, 2\] is 1.5. .* Rows are counted within block 2."):
         ErrorProfile.from_predictions(dask(Y_TRUE, 20)[chosen], dask(scores, 20)[chosen])
     with pytest.raises(ValueError, match="a dask array too where dask does not know the number of rows"):
         ErrorProfile.from_predictions(dask(Y_TRUE, 20)[chosen], dask(scores, 20)[chosen], WEIGHTS)

@@ -3,6 +3,7 @@
 import json
 import re
 import tracemalloc
+from contextlib import nullcontext
 from fractions import Fraction
 from math import comb
 
@@ -489,7 +490,9 @@ def test_labels_that_nobody_observed_change_nothing(form):
 def test_a_threshold_does_not_look_at_missing_labels_either(threshold):
     y_true, predictions = random_labels(np.random.default_rng(8), "scores")
     predictions["b"] = np.where(np.isnan(y_true), NAN, predictions["b"])
-    evaluation = choral.evaluate(y_true, predictions, threshold=threshold, n_bootstrap=0)
+    expected = pytest.warns(UserWarning, match="every label is predicted") if threshold < 0 else nullcontext()
+    with expected:
+        evaluation = choral.evaluate(y_true, predictions, threshold=threshold, n_bootstrap=0)
     hard = np.where(predictions["a"] >= threshold, 1, 0)
     assert evaluation.profiles["a"] == ObservedProfile.from_predictions(y_true, hard)
     assert evaluation.profiles["b"].is_hard

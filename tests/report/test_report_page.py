@@ -898,7 +898,7 @@ def test_what_json_does_not_know_leaves_the_former_page(study, tmp_path):
 
 def test_plotly_is_asked_for(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'choral\[report\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"try: pip install plotly \(or choral's extra 'report'\)"):
         render_page(study)
 
 

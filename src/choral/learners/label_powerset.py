@@ -35,7 +35,7 @@ class LabelPowerset(MetaClassifier):
     >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [[0, 1], [0, 1], [1, 0], [1, 0]]
     >>> model = LabelPowerset().fit(X, Y)
     >>> model.predict([[0.2], [2.9]]).tolist(), model.predict_distribution([[0.2]])
-    ([[0, 1], [1, 0]], LabelDistribution(1 instances, 2 label sets, 2 labels))
+    ([[0, 1], [1, 0]], LabelDistribution(1 instance, 2 label sets, 2 labels))
     """
 
     labelsets_: np.ndarray
