@@ -302,7 +302,7 @@ def test_plot_of_references(evaluation, of_parts):
 def pages(monkeypatch):
     """What would be on a page, by its path."""
     written = {}
-    monkeypatch.setattr("choral.report.write_page", lambda contents, path: written.update({path: contents}))
+    monkeypatch.setattr("choral.evaluation.page.write_page", lambda contents, path: written.update({path: contents}))
     return written
 
 

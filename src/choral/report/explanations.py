@@ -24,10 +24,13 @@ def explanations(contents: dict[str, Any]) -> str:
     found = contents.get("explanations") or []
     if not found:
         return ""
-    several = len({each["dataset"] for each in found}) > 1
-    bodies = [_explanation(index, each, several=several) for index, each in enumerate(found, start=1)]
     between = contents.get("disagreements") or []
-    bodies += [_disagreements(index, each, several=several) for index, each in enumerate(between, start=1)]
+    datasets = list(dict.fromkeys(each["dataset"] for each in found))
+    bodies = []
+    for dataset in datasets:
+        for write, of_kind in ((_explanation, found), (_disagreements, between)):
+            numbered = enumerate(of_kind, start=1)
+            bodies += [write(i, each, several=len(datasets) > 1) for i, each in numbered if each["dataset"] == dataset]
     return _lead(found, contents.get("explained", "")) + "".join(bodies)
 
 
@@ -96,22 +99,24 @@ def _shares(index: int, found: dict[str, Any]) -> str:
     order = sorted(range(len(of_measure)), key=lambda label: -of_measure[label])
     along = found.get("along") or {"parameters": ()}
     points = [_percentages(shares) for shares in along["shares"]] if len(along["parameters"]) > 1 else []
-    highest = max((max(some, default=0) for some in points), default=0) or 1
+    changes = [[some[label] - points[0][label] for some in points] for label in range(len(of_measure))]
+    largest = max((abs(change) for of_label in changes for change in of_label), default=0) or 1
     rows: list[list[Cell | Html]] = [
         [
             str(found["labels"][label]),
             _optional_number(found["rates"][label]),
             _bar(of_hamming[label], longest, "hamming"),
             _bar(of_measure[label], longest, "measure"),
-            *([_line([some[label] for some in points], highest)] if points else []),
+            *([_line([some[label] for some in points], largest)] if points else []),
         ]
         for label in order[:MAX_LABELS]
     ]
     headings = ["Label", "Error rate", "Share of Hamming loss", f"Share by {found['measure']}"]
     if points:
-        headings.append(f"Share along {along['symbol']} = {', '.join(map(_parameter, along['parameters']))}")
+        headings.append(f"Change along {along['symbol']} = {', '.join(map(_parameter, along['parameters']))}")
     left_out = len(order) - len(rows)
-    note = f"{counted(left_out, 'label')} with smaller shares left out." if left_out else ""
+    note = "Change: by how many percentage points the share grows on the way, and a line of it. " if points else ""
+    note += f"{counted(left_out, 'label')} with smaller shares left out." if left_out else ""
     return (
         "<h3>Which labels</h3>"
         + table(f"shares-{index}", "Shares of labels in the loss", headings, rows)
@@ -128,19 +133,20 @@ def _parameter(value: float | str) -> str:
     return "\N{INFINITY}" if value == "inf" else f"{value:g}" if isinstance(value, int | float) else value
 
 
-def _line(percentages: Sequence[float], highest: float) -> Html:
-    """A small line from the first point to the last, and how many percentage points a label gains on the way."""
+def _line(percentages: Sequence[float], largest: float) -> Html:
+    """How a share changes from the first point to the last: a small line, and the percentage points gained."""
     width, height = SMALL_LINE
+    changes = [percentage - percentages[0] for percentage in percentages]
     places = [
-        f"{width * i / (len(percentages) - 1):.1f},{height - (height - 2) * percentage / highest - 1:.1f}"
-        for i, percentage in enumerate(percentages)
+        f"{width * i / (len(changes) - 1):.1f},{height / 2 - (height / 2 - 1) * change / largest:.1f}"
+        for i, change in enumerate(changes)
     ]
-    gain = percentages[-1] - percentages[0]
     words = ", ".join(f"{percentage:.1f} %" for percentage in percentages)
     return Html(
         f'<svg class="small-line" viewBox="0 0 {width} {height}" role="img" aria-label="{words}"><title>{words}</title>'
-        f'<polyline points="{" ".join(places)}"/></svg><span>{_signed(gain, 1)}</span>',
-        gain,
+        f'<path d="M0,{height / 2:g}h{width}"/><polyline points="{" ".join(places)}"/></svg>'
+        f"<span>{_signed(changes[-1], 1)}</span>",
+        changes[-1],
     )
 
 
@@ -169,7 +175,7 @@ def _pairs(index: int, found: dict[str, Any]) -> str:
             _optional_number(pair["expected"]),
             pair["together"] - pair["expected"],
             _interval(pair["lower"], pair["upper"]),
-            _optional_number(pair.get("p")),
+            _p_value(pair.get("p")),
         ]
         for pair in pairs
     ]
@@ -182,6 +188,10 @@ def _pairs(index: int, found: dict[str, Any]) -> str:
         + table(f"pairs-{index}", "Labels wrong together", headings, rows)
         + f'<p class="note">{note}</p>'
     )
+
+
+def _p_value(p: float | None) -> Html | None:
+    return None if p is None else Html("&lt; 0.001" if p < 0.001 else f"{p:.3f}", float(p))
 
 
 def _interval_heading(found: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from choral.report.markup import MISSING, Cell, Html, prose, section, table, tex
 
 Contents = dict[str, Any]
 FIRST = "curves"  # the section beside the answer
-TOGETHER = ("Togetherness", "If errors were independent")  # columns of the summary
+TOGETHER = ("Togetherness", "If independent")  # columns of the summary
 MAX_NAMED = 6  # data sets or models, in the header
 VERDICTS = {"holds": "yes", "does not hold": "no", "holds in part": "part", "cannot be told": "open"}  # classes
 
@@ -189,7 +189,8 @@ def _summary(contents: Contents) -> str:
         "Slope: subset 0/1 loss minus Hamming loss; flat curves belong to predictions whose labels are right together. "
         "Area: the mean loss on the way from Hamming to subset 0/1. Togetherness"
         + (f" (by the {contents['families'][0]} losses)" if len(contents["families"]) > 1 else "")
-        + ": 1 if all mistakes are in as few rows as possible, 0 if they are spread evenly; it is no loss."
+        + ": 1 if all mistakes are in as few rows as possible, 0 if they are spread evenly; it is no loss. "
+        "If independent: what it would be if labels were wrong as often, but independently of each other."
     )
     notes = [note, *(prose(sentence) for sentence in _same_as_baseline(contents))]
     return table("summary", "Both ends, slopes and areas", headings, rows) + f'<p class="note">{" ".join(notes)}</p>'
