@@ -152,9 +152,7 @@ def evaluate_files(
     inputs = [path for part in parts for path in part.all_paths()]
     check_outputs(csv_path, plot_path, inputs, page_path=page_path)
     if explain and parts[0].truth != truth:
-        raise ValueError(
-            f"--explain looks at rows, and of folders only sums are kept; expected files, {truth} is none."
-        )
+        raise ValueError(f"--explain looks at rows, and of folders only sums are kept; {truth} is a folder.")
     with warnings_in_one_line():
         with progress_bar() as show:
             if parts[0].truth != truth:
