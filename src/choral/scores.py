@@ -117,11 +117,6 @@ def probabilities_of(model: Any, X: Features, n_labels: int) -> np.ndarray:
     return stack_proba(proba, classes)
 
 
-def is_estimator(model: Any) -> bool:
-    """Whether this predicts from features, rather than being predictions."""
-    return hasattr(model, "predict") or hasattr(model, "predict_proba")
-
-
 def predictions_of(estimator: Any, X: Features, n_labels: int, name: str = "estimator") -> Any:
     """What a fitted estimator predicts for some rows, as a matrix with a column for each label.
 

@@ -195,7 +195,7 @@ def test_plot_of_several_models_has_their_curves_alone(folder, monkeypatch):
 def test_page_has_the_line_and_the_curves(folder, monkeypatch):
     pytest.importorskip("plotly")
     seen = {}
-    monkeypatch.setattr("choral.report.write_page", lambda contents, path: seen.update(contents))
+    monkeypatch.setattr("choral.evaluation.page.write_page", lambda contents, path: seen.update(contents))
     run("true.npy", "scores.npy", "--report", "page.html")
     extra = ["scores, cut at 0.5", "scores, decided jointly"]
     assert seen["learners"] == ["scores", "all irrelevant", *extra]
@@ -210,6 +210,6 @@ def test_page_has_the_line_and_the_curves(folder, monkeypatch):
 def test_page_of_several_models(folder, monkeypatch):
     pytest.importorskip("plotly")
     seen = {}
-    monkeypatch.setattr("choral.report.write_page", lambda contents, path: seen.update(contents))
+    monkeypatch.setattr("choral.evaluation.page.write_page", lambda contents, path: seen.update(contents))
     run("true.npy", "scores.npy", "hard.npy", "--report", "page.html")
     assert seen["learners"] == ["scores", "hard", "all irrelevant"]

@@ -302,7 +302,7 @@ def test_plot_of_references(evaluation, of_parts):
 def pages(monkeypatch):
     """What would be on a page, by its path."""
     written = {}
-    monkeypatch.setattr("choral.report.write_page", lambda contents, path: written.update({path: contents}))
+    monkeypatch.setattr("choral.evaluation.page.write_page", lambda contents, path: written.update({path: contents}))
     return written
 
 
@@ -312,7 +312,7 @@ def test_report(evaluation, pages):
     assert page["title"] == "Evaluation"
     assert page["families"] == ["binomial", "polynomial"]
     assert page["answer"] == [evaluation.headline(), *evaluation.answer()]
-    assert page["datasets"][0]["labels"] == ["1", "2", "3", "4"]
+    assert page["datasets"][0]["labels"] == ["label 0", "label 1", "label 2", "label 3"]
     evaluation.report("named.html", title="Two models", labels=list("abcd"))
     assert pages["named.html"]["title"] == "Two models"
     assert pages["named.html"]["datasets"][0]["labels"] == list("abcd")

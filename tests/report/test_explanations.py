@@ -27,7 +27,7 @@ MORE = {
     "mistakes": [{"true": ["sea"], "predicted": "sea, sky", "n": 12}],
     "never": [["sea", "sky"], [EVIL]],
     "figures": {"F1, micro": 0.75, "convention": EVIL, "by label": [1, 2]},
-    "togetherness": {"value": 0.25, "lower": 0.125, "upper": 0.5},
+    "togetherness": {"value": 0.25, "lower": 0.125, "upper": 0.5, "independent": 0.0625},
 }
 
 
@@ -69,14 +69,73 @@ def test_everything_is_shown_as_text():
     html = render(ONE | MORE)
     assert "<script" not in html
     assert EVIL not in html
-    assert body_rows(html, "pairs-1")[0][2:] == ["0.2000", "0.0500", "0.1000", "0.3000", "\N{EN DASH}"]
+    assert body_rows(html, "pairs-1")[0][2:] == ["0.2000", "0.0500", "0.1500", "0.1000 to 0.3000", "\N{EN DASH}"]
     assert [row[0] for row in body_rows(html, "rows-1")] == ["17"]
     assert body_rows(html, "rows-1")[0][3] == "none"
     assert body_rows(html, "mistakes-1") == [["sea", "sea, sky", "12"]]
     assert "never predicted: sea, sky; &lt;script" in html
     assert "<dt>Togetherness</dt><dd>0.25 (0.12 to 0.50)</dd>" in html
+    assert "<dt>If errors were independent</dt><dd>0.06</dd>" in html
     assert "<dt>F1, micro</dt><dd>0.7500</dd>" in html
     assert "by label" not in html
+
+
+def test_pairs_say_what_their_interval_is_of():
+    pair = {"first": "sea", "second": "sky", "together": 0.01, "expected": 0.03, "lower": None, "upper": None}
+    html = render(ONE | {"confidence": 0.9, "pairs": [pair | {"p": 0.0004}, pair | {"p": 0.25}]})
+    headings = re.findall(r"<th .*?>(.*?)</th>", html[html.index('<table id="pairs-1"') :])
+    assert headings[4:7] == ["Excess", "90 % interval of the excess", "p"]
+    assert [row[4:] for row in body_rows(html, "pairs-1")] == [
+        ["\N{MINUS SIGN}0.0200", "\N{EN DASH}", "&lt; 0.001"],
+        ["\N{MINUS SIGN}0.0200", "\N{EN DASH}", "0.250"],
+    ]
+    assert "Intervals and p hold for all pairs of labels at once." in html
+
+
+def test_how_shares_change_along_the_losses():
+    along = {"symbol": "alpha", "parameters": [1, 2.5, "inf"], "shares": [[1, 2, 1], [2, 2, 2], [5, 4, 1]]}
+    html = render(ONE | {"along": along})
+    assert '<th scope="col">Change along alpha = 1, 2.5, \N{INFINITY}</th>' in html
+    # in per cent: sea 25, 33.3, 50; sky 50, 33.3, 40; the last 25, 33.3, 10
+    assert [row[4] for row in body_rows(html, "shares-1")] == [
+        "25.0 %, 33.3 %, 50.0 %+25.0",
+        "50.0 %, 33.3 %, 40.0 %\N{MINUS SIGN}10.0",
+        "25.0 %, 33.3 %, 10.0 %\N{MINUS SIGN}15.0",
+    ]
+    assert re.findall(r'<polyline points="(.*?)"', html) == [
+        "0.0,9.0 32.0,6.3 64.0,1.0",
+        "0.0,9.0 32.0,14.3 64.0,12.2",
+        "0.0,9.0 32.0,6.3 64.0,13.8",
+    ]
+
+
+def test_one_point_has_no_line():
+    html = render(ONE | {"along": {"symbol": "k", "parameters": [1], "shares": [[1, 1, 1]]}})
+    assert "Change along" not in html
+    assert "small-line" not in html
+
+
+def test_rows_that_two_models_judge_differently():
+    row = {"id": EVIL, "losses": [0.0, 1.0], "true": ["sea"], "predicted": [["sea"], [EVIL]]}
+    between = {"dataset": "scene", "models": ["BR", EVIL], "n_first_better": 1, "n_second_better": 12, "rows": [row]}
+    html = explanations({"explanations": [ONE], "disagreements": [between], "explained": f"The best, {EVIL}."})
+    assert "<script" not in html
+    (cells,) = body_rows(html, "disagreements-1")
+    assert cells[1:5] == ["0.0000", "1.0000", "sea", "sea"]
+    assert "BR has the smaller loss in 1 row, &lt;script" in html
+    assert "in 12 rows.</p>" in html
+    assert '<p class="note">The best, &lt;script' in html
+
+
+def test_rows_judged_differently_follow_the_models_of_their_data_set():
+    row = {"id": 1, "losses": [0.0, 1.0], "true": ["sea"], "predicted": [["sea"], []]}
+    between = {"dataset": "scene", "models": ["BR", "LP"], "n_first_better": 1, "n_second_better": 0, "rows": [row]}
+    html = explanations({"explanations": [ONE, ONE | {"dataset": "yeast"}], "disagreements": [between]})
+    assert re.findall(r"<summary>(.*?)</summary>", html) == [
+        "BR on scene: loss 0.6000",
+        "Rows that BR and LP judge differently on scene",
+        "BR on yeast: loss 0.6000",
+    ]
 
 
 def test_the_map_has_a_sign_and_says_what_is_not_known():

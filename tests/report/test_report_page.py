@@ -64,6 +64,7 @@ def family_contents(rng, skills, n_labels, family, baseline):
                 "upper": (curve.losses + spread).clip(0, 1).tolist(),
                 "slope": curve.slope,
                 "area": curve.area,
+                "togetherness": {"value": curve.togetherness, "lower": 0.1, "upper": 0.9, "independent": 0.25},
             }
             for name, curve in curves.items()
         },
@@ -600,9 +601,10 @@ def test_downloads_hold_every_digit(open_study, study):
         [*row[:3], float(row[3]), *row[4:]] for row in expected
     ]
     header, *rows = download(open_study, "slopes", "slopes.csv")
-    assert header == ["dataset", "family", "learner", "slope", "area", "same_as"]
-    assert [[*row[:3], float(row[3]), float(row[4])] for row in rows] == [
-        [dataset, family, learner, curve["slope"], curve["area"]]
+    together = ["togetherness", "togetherness_lower", "togetherness_upper", "togetherness_independent"]
+    assert header == ["dataset", "family", "learner", "slope", "area", *together, "same_as"]
+    assert [[*row[:3], *map(float, row[3:9])] for row in rows] == [
+        [dataset, family, learner, curve["slope"], curve["area"], *curve["togetherness"].values()]
         for dataset, family, part in parts
         for learner, curve in part["curves"].items()
     ]
@@ -865,16 +867,23 @@ def test_the_summary_has_both_ends_slopes_and_areas(study):
     figures = [binomial["losses"][0], binomial["losses"][-1]]
     figures += [curve[what] for curve in (binomial, polynomial) for what in ("slope", "area")]
     cells = "".join(f'<td class="number" data-value="{figure!r}">{figure:.4f}</td>' for figure in figures)
+    value = binomial["togetherness"]["value"]
+    cells += f'<td data-value="{value!r}"><span class="interval">{value:.2f} (0.10 to 0.90)</span></td>'
+    cells += '<td class="number" data-value="0.25">0.2500</td>'
     assert f"<tr><td>emotions</td><td>BR</td>{cells}</tr>" in page
+    assert "Togetherness (by the binomial losses): 1 if all mistakes" in page
 
 
 def test_ends_that_a_curve_does_not_reach_are_left_open(study):
     part = study["datasets"][0]["families"]["polynomial"]
-    curve = {key: None if key in ("slope", "area") else value[1:-1] for key, value in part["curves"]["BR"].items()}
+    curve = {
+        key: None if key in ("slope", "area", "togetherness") else value[1:-1]
+        for key, value in part["curves"]["BR"].items()
+    }
     part = {"parameters": part["parameters"][1:-1], "x": part["x"][1:-1], "curves": {"BR": curve}, "pairs": []}
     dataset = study["datasets"][0] | {"families": {"polynomial": part}}
     page = render_page(study | {"datasets": [dataset], "families": ["polynomial"]})
-    assert "<tr><td>emotions</td><td>BR</td>" + f'<td class="number">{MISSING}</td>' * 4 + "</tr>" in page
+    assert "<tr><td>emotions</td><td>BR</td>" + f'<td class="number">{MISSING}</td>' * 6 + "</tr>" in page
 
 
 def test_colours_are_those_of_the_figures(study):

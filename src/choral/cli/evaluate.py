@@ -2,11 +2,11 @@
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.table import Table
@@ -64,6 +64,9 @@ from choral.label_files import (
 from choral.label_files.table import Matrix
 from choral.measures.families import FAMILIES
 
+if TYPE_CHECKING:
+    from choral.explanation import Explanations
+
 MAX_BOOTSTRAP_SAMPLES = 100_000
 
 EPILOG = """
@@ -118,6 +121,10 @@ def evaluate_files(
         str | None,
         typer.Option("--report", metavar="OUT.html", help="Write a page to explore the curves in a browser."),
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say where the last loss comes from: which labels, labels together, and rows."),
+    ] = False,
 ) -> None:
     """Compare predictions with the truth, from Hamming loss to subset 0/1 loss.
 
@@ -144,6 +151,8 @@ def evaluate_files(
     parts = _list_parts(truth, predictions, dask)
     inputs = [path for part in parts for path in part.all_paths()]
     check_outputs(csv_path, plot_path, inputs, page_path=page_path)
+    if explain and parts[0].truth != truth:
+        raise ValueError(f"--explain looks at rows, and of folders only sums are kept; {truth} is a folder.")
     with warnings_in_one_line():
         with progress_bar() as show:
             if parts[0].truth != truth:
@@ -154,7 +163,8 @@ def evaluate_files(
             evaluation = compared.evaluate(progress=show, **options)
             joint = [] if no_tune else _decide_jointly(evaluation, compared, read_options, options, show)
             if page_path is not None:
-                _write_page(page_path, evaluation, compared, truth, options, show, joint)
+                _write_page(page_path, evaluation, compared, [truth, *predictions], options, show, joint)
+            explained = _explain(evaluation, compared, show) if explain else None
             if plot_path is not None:
                 is_single = _is_single(evaluation, joint)
                 more = joint[0].curves(evaluation.family, evaluation.parameters) if is_single else {}
@@ -170,9 +180,14 @@ def evaluate_files(
     with standard_output():
         if as_json:
             decided = {found.model: found.to_dict() for found in joint}
-            typer.echo(json.dumps({**evaluation.to_dict(), "decided_jointly": decided}, indent=2))
+            found = {**evaluation.to_dict(), "decided_jointly": decided}
+            if explained is not None:
+                found["explanations"] = explained.to_dict()
+            typer.echo(json.dumps(found, indent=2))
         else:
             _print_evaluation(evaluation, joint)
+            if explained is not None:
+                _print_explanations(explained)
     written = [path for path in (csv_path, plot_path, page_path) if path is not None]
     if written:
         typer.echo(f"Wrote {join_names([printable(path) for path in written])}.", err=True)
@@ -231,6 +246,17 @@ class Compared(NamedTuple):
     labels: tuple[str, ...] | None
     why_no_intervals: str = ""  # empty where there are intervals
     tables: tuple[LabelTable, dict[str, Matrix]] | None = None  # the truth and predictions; None if they come in parts
+
+    def label_names(self, n_labels: int) -> Sequence[str]:
+        """The names of the labels, or else their numbers, counted from 1 as everywhere on the command line."""
+        return self.labels or [f"label {number}" for number in range(1, n_labels + 1)]
+
+    def row_names(self) -> Sequence[Any] | None:
+        """The ids of the rows, or else their numbers, counted from 1; None if they come in parts."""
+        if self.tables is None:
+            return None
+        truth, _ = self.tables
+        return truth.ids or range(1, truth.values.shape[0] + 1)
 
 
 def _read_files(paths: ComparedPaths, options: ComparedOptions, show: Show) -> Compared:
@@ -292,14 +318,13 @@ def _write_page(
     path: str,
     evaluation: Evaluation,
     compared: Compared,
-    truth: Path,
+    paths: list[Path],
     options: dict[str, Any],
     show: Show,
     joint: list[JointDecisions],
 ) -> None:
     """Write the page of an evaluation: along both families, unless parameters of one were asked for."""
-    from choral.evaluation.page import evaluation_contents
-    from choral.report import write_page
+    from choral.evaluation.page import write_evaluation_page
 
     evaluations = [evaluation]
     if options["parameters"] is None:
@@ -308,9 +333,33 @@ def _write_page(
             warnings.simplefilter("ignore", choral.MixedPredictionsWarning)  # it has been said
             evaluations.append(compared.evaluate(progress=show, **{**options, "family": other}))
     show(0, 1, "writing the page")
-    sentences = [evaluation.headline(), *evaluation.answer(), *_describe_gains(evaluation, joint)]
     more = [joint[0].curves(one.family, one.parameters) if _is_single(evaluation, joint) else {} for one in evaluations]
-    write_page(evaluation_contents(evaluations, _name_file(truth), sentences, compared.labels, more), path)
+    write_evaluation_page(
+        path,
+        evaluations,
+        _name_file(paths[0]),
+        labels=compared.label_names(evaluation.n_labels),
+        ids=compared.row_names(),
+        files=[each.absolute().name for each in paths],
+        more_sentences=_describe_gains(evaluation, joint),
+        more_curves=more,
+    )
+
+
+def _explain(evaluation: Evaluation, compared: Compared, show: Show) -> "Explanations":
+    """Where the last loss of the table comes from."""
+    from choral.evaluation.last_loss import explain_last_loss, names_to_explain
+
+    show(0, 1, "explaining the loss")
+    labels, ids = compared.label_names(evaluation.n_labels), compared.row_names()
+    return explain_last_loss(evaluation, names_to_explain(evaluation), labels=labels, ids=ids)
+
+
+def _print_explanations(explained: "Explanations") -> None:
+    """Print the explanation of the best model; of several models, also all side by side."""
+    best = explained[explained.ranking[0]]
+    for found in (best, explained) if len(explained) > 1 else (best,):
+        typer.echo(f"\n{found!r}")
 
 
 def _is_single(evaluation: Evaluation, joint: list[JointDecisions]) -> bool:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from choral.curves import PairwiseCurve
+from choral.evaluation.wording import describe_interval
 from choral.measures.families import describe_parameter, get_family
 
 
@@ -81,14 +82,3 @@ class Comparison:
         sign = np.sign(self.difference.estimate[index])
         ends = sorted((sign * self.difference.lower[index], sign * self.difference.upper[index]))
         return describe_interval(ends[0], ends[1], self.confidence)
-
-
-def describe_interval(lower: float, upper: float, confidence: float) -> str:
-    """An interval in brackets, after a number.
-
-    Examples
-    --------
-    >>> describe_interval(-0.0010, 0.00704, 0.95)
-    ' (95% interval -0.0010 to 0.0070)'
-    """
-    return f" ({100 * confidence:g}% interval {lower:.4f} to {upper:.4f})"

@@ -34,7 +34,7 @@ from choral.profiles import (
 )
 from choral.rows import Rows, add_up, open_rows
 from choral.rows.blocks import row_slices
-from choral.scores import check_threshold, is_estimator, predictions_of
+from choral.scores import check_threshold, predictions_of
 from choral.stats import WeightedLosses, bootstrap_band, bootstrap_means
 
 MAX_GROUPS = 1 << 17  # of rows alike: more would take a bootstrap minutes, and travel as megabytes
@@ -155,7 +155,7 @@ def _apply_estimators(
     """What fitted estimators predict in place of them; all else as it is."""
     found = {}
     for name, y_pred in predictions.items():
-        if is_estimator(y_pred):
+        if hasattr(y_pred, "predict") or hasattr(y_pred, "predict_proba"):
             called = name_in_messages(name)
             if X is None:
                 kind = y_pred.__name__ if isinstance(y_pred, type) else type(y_pred).__name__

@@ -6,7 +6,6 @@ import numpy as np
 
 from choral._text import counted, join_names
 from choral._validation import ROUNDING
-from choral.evaluation.comparing import describe_interval
 from choral.measures.families import describe_parameter, get_family
 
 if TYPE_CHECKING:
@@ -128,6 +127,17 @@ def describe_loss(evaluation: "Evaluation", parameter: float) -> str:
     """
     symbol = get_family(evaluation.family).symbol
     return f"{symbol}={describe_parameter(evaluation.family, parameter, evaluation.n_labels)}"
+
+
+def describe_interval(lower: float, upper: float, confidence: float) -> str:
+    """An interval in brackets, after a number.
+
+    Examples
+    --------
+    >>> describe_interval(-0.0010, 0.00704, 0.95)
+    ' (95% interval -0.0010 to 0.0070)'
+    """
+    return f" ({100 * confidence:g}% interval {lower:.4f} to {upper:.4f})"
 
 
 def _describe_single(evaluation: "Evaluation", summary: "Summary", parameter: float) -> str:

@@ -1,5 +1,6 @@
 """What pages of studies and of evaluations have in common, in plain values: curves, pairs of them, and notes."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,23 @@ DIGITS = 6  # of intervals; losses are given in full
 
 
 def family_contents(
-    curves: dict[str, LossCurve], parameters: np.ndarray, bands: dict[str, Band], pairs: list[dict[str, Any]]
+    curves: dict[str, LossCurve],
+    parameters: np.ndarray,
+    bands: dict[str, Band],
+    pairs: list[dict[str, Any]],
+    together: Mapping[str, dict[str, float | None] | None],
 ) -> dict[str, Any]:
+    """Curves along a family and pairs of them; ``together`` has value, lower, upper and independent for some names."""
     some = next(iter(curves.values()), None)
     return {
         "parameters": plain_numbers(parameters),
         "x": [] if some is None else [min(float(x), 2.0) for x in some.x],  # JSON knows no infinity
-        "curves": {name: _curve_contents(curve, bands.get(name)) for name, curve in curves.items()},
+        "curves": {name: _curve_contents(curve, bands.get(name), together.get(name)) for name, curve in curves.items()},
         "pairs": pairs,
     }
 
 
-def _curve_contents(curve: LossCurve, band: Band | None) -> dict[str, Any]:
+def _curve_contents(curve: LossCurve, band: Band | None, together: dict[str, float | None] | None) -> dict[str, Any]:
     slope, area = slope_and_area(curve)
     return {
         "losses": curve.losses.tolist(),
@@ -31,6 +37,7 @@ def _curve_contents(curve: LossCurve, band: Band | None) -> dict[str, Any]:
         "upper": None if band is None else _rounded(band.upper),
         "slope": slope,
         "area": area,
+        "togetherness": together,
     }
 
 

@@ -8,6 +8,7 @@ from choral.report.markup import MINUS, Cell, Html, number, prose, table, text
 
 MAX_LABELS = 200  # in the table of shares, the largest first
 MAX_WITH_NUMBERS = 12  # labels: a larger map shows its numbers to screen readers and pointers alone
+SMALL_LINE = (64, 18)  # width and height of the line of a label, in its own units
 STRONGEST = 85  # per cent of the full colour, so that text on it stays readable
 
 
@@ -15,23 +16,31 @@ def explanations(contents: dict[str, Any]) -> str:
     """What each explanation found, the first one open; nothing where there is none.
 
     ``contents["explanations"]`` is a list of dicts with the keys dataset, model, measure, loss, labels, rates,
-    share_hamming, share (these four along the labels), and optionally togetherness, figures, pairs, matrix, rows,
-    mistakes and never.
+    share_hamming, share (these four along the labels), and optionally along, confidence, togetherness, figures, pairs,
+    matrix, rows, mistakes and never. ``contents["explained"]`` says which ones these are, where that needs words.
+    ``contents["disagreements"]`` is a list of dicts with the keys dataset, models (two names), n_first_better,
+    n_second_better and rows. `choral.evaluation.last_loss` makes both lists.
     """
     found = contents.get("explanations") or []
     if not found:
         return ""
-    several = len({each["dataset"] for each in found}) > 1
-    bodies = [_explanation(index, each, several=several) for index, each in enumerate(found, start=1)]
-    return _lead(found) + "".join(bodies)
+    between = contents.get("disagreements") or []
+    datasets = list(dict.fromkeys(each["dataset"] for each in found))
+    bodies = []
+    for dataset in datasets:
+        for write, of_kind in ((_explanation, found), (_disagreements, between)):
+            numbered = enumerate(of_kind, start=1)
+            bodies += [write(i, each, several=len(datasets) > 1) for i, each in numbered if each["dataset"] == dataset]
+    return _lead(found, contents.get("explained", "")) + "".join(bodies)
 
 
-def _lead(found: Sequence[dict[str, Any]]) -> str:
+def _lead(found: Sequence[dict[str, Any]], explained: str) -> str:
     measures = join_names(list(dict.fromkeys(each["measure"] for each in found)))
     return (
         f'<p class="lead">Each wrong label has a share in the loss of its row, and all shares add up to the loss '
         f"({prose(measures)}). Towards subset 0/1 loss a label that is wrong alone in its row weighs more than "
         "one that is wrong together with others: those are the labels to mend first.</p>"
+        + (explained and f'<p class="note">{prose(explained)}</p>')
     )
 
 
@@ -57,7 +66,9 @@ def _numbers(found: dict[str, Any]) -> str:
     entries: dict[str, Any] = {}
     together = found.get("togetherness") or {}
     if together.get("value") is not None:
-        entries["Togetherness"] = _with_interval(together)
+        entries["Togetherness"] = with_interval(together)
+    if together.get("independent") is not None:
+        entries["If errors were independent"] = f"{together['independent']:.2f}"
     entries |= {
         name: value for name, value in (found.get("figures") or {}).items() if isinstance(value, str | float | int)
     }
@@ -68,7 +79,14 @@ def _numbers(found: dict[str, Any]) -> str:
     return f'<dl class="figures">{"".join(shown)}</dl>' if entries else ""
 
 
-def _with_interval(found: Mapping[str, Any]) -> str:
+def with_interval(found: Mapping[str, Any]) -> str:
+    """A value and, where it is known, its interval.
+
+    Examples
+    --------
+    >>> with_interval({"value": 0.25}), with_interval({"value": 0.25, "lower": 0.2, "upper": 0.31})
+    ('0.25', '0.25 (0.20 to 0.31)')
+    """
     value, lower, upper = (found.get(key) for key in ("value", "lower", "upper"))
     interval = "" if lower is None or upper is None else f" ({lower:.2f} to {upper:.2f})"
     return f"{value:.2f}{interval}"
@@ -79,18 +97,26 @@ def _shares(index: int, found: dict[str, Any]) -> str:
     of_hamming, of_measure = (_percentages(found[key]) for key in ("share_hamming", "share"))
     longest = max([*of_hamming, *of_measure], default=0) or 1
     order = sorted(range(len(of_measure)), key=lambda label: -of_measure[label])
+    along = found.get("along") or {"parameters": ()}
+    points = [_percentages(shares) for shares in along["shares"]] if len(along["parameters"]) > 1 else []
+    changes = [[some[label] - points[0][label] for some in points] for label in range(len(of_measure))]
+    largest = max((abs(change) for of_label in changes for change in of_label), default=0) or 1
     rows: list[list[Cell | Html]] = [
         [
             str(found["labels"][label]),
             _optional_number(found["rates"][label]),
             _bar(of_hamming[label], longest, "hamming"),
             _bar(of_measure[label], longest, "measure"),
+            *([_line([some[label] for some in points], largest)] if points else []),
         ]
         for label in order[:MAX_LABELS]
     ]
     headings = ["Label", "Error rate", "Share of Hamming loss", f"Share by {found['measure']}"]
+    if points:
+        headings.append(f"Change along {along['symbol']} = {', '.join(map(_parameter, along['parameters']))}")
     left_out = len(order) - len(rows)
-    note = f"{counted(left_out, 'label')} with smaller shares left out." if left_out else ""
+    note = "Change: by how many percentage points the share grows on the way, and a line of it. " if points else ""
+    note += f"{counted(left_out, 'label')} with smaller shares left out." if left_out else ""
     return (
         "<h3>Which labels</h3>"
         + table(f"shares-{index}", "Shares of labels in the loss", headings, rows)
@@ -101,6 +127,31 @@ def _shares(index: int, found: dict[str, Any]) -> str:
 def _percentages(shares: Sequence[float]) -> list[float]:
     total = sum(shares)
     return [100 * share / total if total > 0 else 0.0 for share in shares]
+
+
+def _parameter(value: float | str) -> str:
+    return "\N{INFINITY}" if value == "inf" else f"{value:g}" if isinstance(value, int | float) else value
+
+
+def _line(percentages: Sequence[float], largest: float) -> Html:
+    """How a share changes from the first point to the last: a small line, and the percentage points gained."""
+    width, height = SMALL_LINE
+    changes = [percentage - percentages[0] for percentage in percentages]
+    places = [
+        f"{width * i / (len(changes) - 1):.1f},{height / 2 - (height / 2 - 1) * change / largest:.1f}"
+        for i, change in enumerate(changes)
+    ]
+    words = ", ".join(f"{percentage:.1f} %" for percentage in percentages)
+    return Html(
+        f'<svg class="small-line" viewBox="0 0 {width} {height}" role="img" aria-label="{words}"><title>{words}</title>'
+        f'<path d="M0,{height / 2:g}h{width}"/><polyline points="{" ".join(places)}"/></svg>'
+        f"<span>{_signed(changes[-1], 1)}</span>",
+        changes[-1],
+    )
+
+
+def _signed(value: float, decimals: int) -> str:
+    return f"{value:+z.{decimals}f}".replace("-", MINUS)
 
 
 def _bar(percentage: float, longest: float, kind: str) -> Html:
@@ -115,10 +166,42 @@ def _pairs(index: int, found: dict[str, Any]) -> str:
     pairs = found.get("pairs") or []
     if not pairs:
         return ""
-    keys = ("first", "second", "together", "expected", "lower", "upper", "p")
-    headings = ["Label", "And", "Wrong together", "If independent", "From", "To", "p"]
-    rows = [[_name_or_number(pair.get(key)) for key in keys] for pair in pairs]
-    return "<h3>Which labels together</h3>" + table(f"pairs-{index}", "Labels wrong together", headings, rows)
+    headings = ["Label", "And", "Wrong together", "If independent", "Excess", _interval_heading(found), "p"]
+    rows: list[list[Cell | Html]] = [
+        [
+            str(pair["first"]),
+            str(pair["second"]),
+            _optional_number(pair["together"]),
+            _optional_number(pair["expected"]),
+            pair["together"] - pair["expected"],
+            _interval(pair["lower"], pair["upper"]),
+            _p_value(pair.get("p")),
+        ]
+        for pair in pairs
+    ]
+    note = (
+        "Excess: how much more often (or less often, below 0) both labels are wrong in the same row than independent "
+        "errors would be. Intervals and p hold for all pairs of labels at once."
+    )
+    return (
+        "<h3>Which labels together</h3>"
+        + table(f"pairs-{index}", "Labels wrong together", headings, rows)
+        + f'<p class="note">{note}</p>'
+    )
+
+
+def _p_value(p: float | None) -> Html | None:
+    return None if p is None else Html("&lt; 0.001" if p < 0.001 else f"{p:.3f}", float(p))
+
+
+def _interval_heading(found: dict[str, Any]) -> str:
+    return f"{100 * found.get('confidence', 0.95):g} % interval of the excess"
+
+
+def _interval(lower: float | None, upper: float | None) -> Html | None:
+    if lower is None or upper is None:
+        return None
+    return Html(f'<span class="interval">{number(float(lower))} to {number(float(upper))}</span>', float(lower))
 
 
 def _map(matrix: dict[str, Any] | None) -> str:
@@ -136,11 +219,12 @@ def _map(matrix: dict[str, Any] | None) -> str:
         for i in range(1, len(names))
     )
     return (
-        '<div class="scroll map-box" tabindex="0" role="region" aria-label="Map of labels wrong together">'
-        f'<table class="map"><caption>Map of labels wrong together</caption><thead><tr><td></td>{head}</tr></thead>'
+        '<div class="scroll map-box" tabindex="0" role="region" aria-label="Correlations of errors">'
+        f'<table class="map"><caption>Correlations of errors</caption><thead><tr><td></td>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
-        '<p class="note"><span class="key together"></span> wrong together more often than independent errors would '
-        'be, <span class="key apart"></span> less often.</p>'
+        '<p class="note">Correlations of the errors of two labels, from \N{MINUS SIGN}1 to 1: '
+        '<span class="key together"></span> above 0, wrong together more often than independent errors would be, '
+        '<span class="key apart"></span> below 0, less often.</p>'
     )
 
 
@@ -185,6 +269,27 @@ def _mistakes(index: int, found: dict[str, Any]) -> str:
     )
 
 
+def _disagreements(index: int, found: dict[str, Any], *, several: bool) -> str:
+    """Rows that two models judge differently, folded."""
+    first, second = (str(name) for name in found["models"])
+    cells = [
+        [str(row["id"]), *map(_optional_number, row["losses"]), *map(_label_set, (row["true"], *row["predicted"]))]
+        for row in found["rows"]
+    ]
+    headings = ["Row", f"Loss of {first}", f"Loss of {second}", "True labels", f"By {first}", f"By {second}"]
+    where = f" on {found['dataset']}" if several else ""
+    counts = (
+        f"{first} has the smaller loss in {counted(found['n_first_better'], 'row')}, "
+        f"{second} in {counted(found['n_second_better'], 'row')}."
+    )
+    return (
+        f'<details class="explanation"><summary>{prose(f"Rows that {first} and {second} judge differently{where}")}'
+        f"</summary><p>{prose(counts)}</p>"
+        + table(f"disagreements-{index}", "Rows judged differently", headings, cells)
+        + "</details>"
+    )
+
+
 def _label_set(labels: str | Iterable[str]) -> str:
     """The labels of a set in one text; an empty set is said to be one."""
     return (labels if isinstance(labels, str) else ", ".join(map(str, labels))) or "none"
@@ -192,7 +297,3 @@ def _label_set(labels: str | Iterable[str]) -> str:
 
 def _optional_number(value: Any) -> float | None:
     return None if value is None else float(value)
-
-
-def _name_or_number(value: Any) -> Cell:
-    return value if value is None or isinstance(value, str | int) else float(value)

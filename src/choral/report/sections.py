@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from choral._text import counted, join_names
-from choral.report.explanations import explanations
-from choral.report.markup import MISSING, Cell, prose, section, table, text
+from choral.report.explanations import explanations, with_interval
+from choral.report.markup import MISSING, Cell, Html, prose, section, table, text
 
 Contents = dict[str, Any]
 FIRST = "curves"  # the section beside the answer
+TOGETHER = ("Togetherness", "If independent")  # columns of the summary
 MAX_NAMED = 6  # data sets or models, in the header
 VERDICTS = {"holds": "yes", "does not hold": "no", "holds in part": "part", "cannot be told": "open"}  # classes
 
@@ -171,16 +172,25 @@ def _tables(contents: Contents) -> str:
 
 def _summary(contents: Contents) -> str:
     names = [f"{what}, {family}" for family in contents["families"] for what in ("Slope", "Area")]
-    headings = ["Data set", word(contents).capitalize(), "Hamming loss", "Subset 0/1 loss", *names]
-    rows = [
-        [dataset["name"], learner, *_ends(dataset, learner), *_slopes_and_areas(dataset, learner, contents["families"])]
+    headings = ["Data set", word(contents).capitalize(), "Hamming loss", "Subset 0/1 loss", *names, *TOGETHER]
+    rows: list[list[Cell | Html]] = [
+        [
+            dataset["name"],
+            learner,
+            *_ends(dataset, learner),
+            *_slopes_and_areas(dataset, learner, contents["families"]),
+            *_togetherness(dataset, learner, contents["families"]),
+        ]
         for dataset in contents["datasets"]
         for learner in contents["learners"]
         if any(learner in family["curves"] for family in dataset["families"].values())
     ]
     note = (
         "Slope: subset 0/1 loss minus Hamming loss; flat curves belong to predictions whose labels are right together. "
-        "Area: the mean loss on the way from Hamming to subset 0/1."
+        "Area: the mean loss on the way from Hamming to subset 0/1. Togetherness"
+        + (f" (by the {contents['families'][0]} losses)" if len(contents["families"]) > 1 else "")
+        + ": 1 if all mistakes are in as few rows as possible, 0 if they are spread evenly; it is no loss. "
+        "If independent: what it would be if labels were wrong as often, but independently of each other."
     )
     notes = [note, *(prose(sentence) for sentence in _same_as_baseline(contents))]
     return table("summary", "Both ends, slopes and areas", headings, rows) + f'<p class="note">{" ".join(notes)}</p>'
@@ -213,6 +223,15 @@ def _ends(dataset: dict[str, Any], learner: str) -> list[Cell]:
 def _slopes_and_areas(dataset: dict[str, Any], learner: str, families: list[str]) -> list[Cell]:
     curves = [dataset["families"].get(family, {"curves": {}})["curves"].get(learner, {}) for family in families]
     return [curve.get(what) for curve in curves for what in ("slope", "area")]
+
+
+def _togetherness(dataset: dict[str, Any], learner: str, families: list[str]) -> list[Cell | Html]:
+    """That of the first family, with its interval; and that of independent errors of the same rates."""
+    found = dataset["families"].get(families[0], {"curves": {}})["curves"].get(learner, {}).get("togetherness")
+    if not found:
+        return [None, None]
+    shown = Html(f'<span class="interval">{text(with_interval(found))}</span>', found["value"])
+    return [shown, found["independent"]]
 
 
 def _datasets(contents: Contents) -> str:

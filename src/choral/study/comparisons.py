@@ -2,16 +2,18 @@
 
 import os
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
 
 from choral._text import join_names
 from choral.curves import LossCurve, PairwiseCurve
+from choral.evaluation.references import Togetherness, togetherness_interval
 from choral.measures.families import Family, get_family
-from choral.profiles import row_losses
+from choral.profiles import ErrorProfile, LabelErrorRates, ObservedProfile, row_losses
 from choral.rows import open_rows
 from choral.rows.blocks import row_slices
 from choral.stats import (
@@ -26,6 +28,7 @@ from choral.stats import (
 )
 from choral.study.records import Records
 
+AnyProfile = ErrorProfile | ObservedProfile
 PLACES = {"Hamming": 0.0, "middle": 0.5, "subset 0/1": 1.0}  # on the axis of a family
 
 
@@ -52,6 +55,35 @@ class Comparisons(Records):
             learner: bootstrap_band(samples[:, index], self.confidence)
             for index, learner in enumerate(self.finished(dataset))
         }
+
+    def togetherness(self, dataset: str, family: str) -> dict[str, Togetherness]:
+        """Whether mistakes are in few rows (1) or spread evenly (0), with intervals: see `LossCurve.togetherness`.
+
+        For the learners that finished on a data set, but not for those that predict anew for each loss. Of predictions
+        of several repeats and seeds, that of all together.
+        """
+        return self._cached(("togetherness", dataset, family), lambda: self._find_togetherness(dataset, family))
+
+    def _find_togetherness(self, dataset: str, family: str) -> dict[str, Togetherness]:
+        samples, parameters = self.bootstrap_losses(dataset, family), self.parameters(dataset, family)
+        found = {}
+        for index, learner in enumerate(self.finished(dataset)):
+            if learner not in self.each_loss and self.n_labels(dataset) > 1:
+                profile = self.profile(dataset, learner)
+                own = samples[:, index] if len(samples) else None
+                lower, upper = togetherness_interval(profile, family, parameters, own, self.confidence) or (None, None)
+                by_chance = self._independent_profile(dataset, learner).togetherness(family)
+                found[learner] = Togetherness(profile.togetherness(family), lower, upper, by_chance)
+        return found
+
+    def _independent_profile(self, dataset: str, learner: str) -> AnyProfile:
+        """The errors of a learner if those of different labels were independent, at the same rates."""
+        return self._cached(("independent", dataset, learner), lambda: self._make_independent(dataset, learner))
+
+    def _make_independent(self, dataset: str, learner: str) -> AnyProfile:
+        Y, _ = self.labels(dataset)
+        runs = self._runs(dataset, learner, self.families[0])
+        return reduce(add, [LabelErrorRates.from_predictions(Y, run) for run in runs]).independent_profile()
 
     def pairs(self, first: str, second: str, family: str) -> dict[str, PairwiseCurve]:
         """Two learners against each other, on all data sets where both finished."""

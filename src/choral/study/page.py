@@ -6,6 +6,13 @@ from typing import Any
 import numpy as np
 
 from choral.curves import PairwiseCurve
+from choral.evaluation.last_loss import (
+    disagreement_contents,
+    explanation_contents,
+    measure_in_words,
+    togetherness_contents,
+)
+from choral.explanation import explain
 from choral.report.constants import end_names
 from choral.report.contents import bootstrap_notes, family_contents, pair_contents
 from choral.stats import RankComparison
@@ -14,6 +21,10 @@ from choral.study.comparisons import PLACES
 from choral.study.results import Results
 from choral.study.sections import Section
 
+EXPLAINED = (
+    "Of each data set, the learner with the least loss and the next are explained, by their predictions for the test "
+    "rows of all folds, of the first repeat and seed. Rows are numbered from 0, in the order of the data set."
+)
 PLACES_ACROSS = 11  # on the axis from Hamming to subset 0/1
 
 
@@ -30,6 +41,7 @@ def study_contents(results: Results) -> dict[str, Any]:
         "baseline": results.baseline,
         "families": list(results.families),
         "datasets": [_dataset_contents(results, name) for name in results.datasets],
+        **_explained(results),
         "across": _rank_contents_along(results),
         "sections": [_section_contents(section) for section in results.sections],
         "failures": [
@@ -89,7 +101,34 @@ def _study_curves(results: Results, name: str, family: str) -> dict[str, Any]:
         pair_contents(PairwiseCurve(curves[first], curves[second]), difference, difference.pvalue)
         for (first, second), difference in results.differences(name, family).items()
     ]
-    return family_contents(curves, results.parameters(name, family), results.bands(name, family), pairs)
+    together = {learner: togetherness_contents(found) for learner, found in results.togetherness(name, family).items()}
+    return family_contents(curves, results.parameters(name, family), results.bands(name, family), pairs, together)
+
+
+def _explained(results: Results) -> dict[str, Any]:
+    """Where the last loss comes from: for each data set, the best learner and the second."""
+    explanations, between = [], []
+    for dataset in results.datasets:
+        of_dataset, disagreements = _explain_dataset(results, dataset, results.families[0])
+        explanations += of_dataset
+        between += disagreements
+    return {"explanations": explanations, "explained": EXPLAINED, "disagreements": between}
+
+
+def _explain_dataset(results: Results, dataset: str, family: str) -> tuple[list[dict], list[dict]]:
+    curves = results.competitor_curves(dataset, family)
+    best = sorted(curves, key=lambda learner: curves[learner].losses[-1])[:2]
+    if not best:
+        return [], []
+    Y, labels = results.labels(dataset)
+    measure, words = measure_in_words(family, float(results.parameters(dataset, family)[-1]), len(labels))
+    predictions = {learner: results.run_predictions(dataset, learner, family) for learner in best}
+    found = explain(Y, predictions, measure, family=family, labels=labels, confidence=results.confidence)
+    together = results.togetherness(dataset, family)
+    return (
+        [explanation_contents(found[learner], dataset, words, together.get(learner)) for learner in best],
+        disagreement_contents(found, dataset),
+    )
 
 
 def _rank_contents_along(results: Results) -> dict[str, list[dict[str, Any]]] | None:

@@ -118,6 +118,24 @@ class Records:
             raise ValueError(f"there is no result of {cell}.")
         return stored.predictions
 
+    def run_predictions(self, dataset: str, learner: str, family: str) -> np.ndarray:
+        """The predictions for all rows of a data set: those of all folds put together, of the first repeat and seed.
+
+        Of a learner that predicts anew for each loss, those for the last parameter of the family.
+        """
+        self._check_finished(dataset, learner)
+        cells = self.cells(dataset, learner)
+        found: np.ndarray | None = None
+        for cell in cells:
+            if (cell.seed, cell.repeat) == (cells[0].seed, cells[0].repeat):
+                predicted = self.cell_predictions(cell)
+                if learner in self.each_loss:
+                    predicted = predicted[self.family_slice(dataset, family)][-1]
+                if found is None:
+                    found = np.zeros((len(self.labels(dataset)[0]), self.n_labels(dataset)), dtype=predicted.dtype)
+                found[self.test_rows(cell)] = predicted
+        return found  # type: ignore[return-value]  # a learner that has finished has cells
+
     def labels(self, dataset: str) -> tuple[np.ndarray, tuple[str, ...]]:
         """The true labels of a data set and their names."""
         stored = self._stored_labels(dataset)

@@ -18,6 +18,7 @@ from choral.stats import rank_losses
 from choral.study.comparisons import Comparisons
 
 Row = tuple[Any, ...]
+TOGETHERNESS = ("togetherness", "togetherness_lower", "togetherness_upper", "togetherness_independent")
 
 
 @dataclass(frozen=True)
@@ -113,11 +114,18 @@ def winners_along(results: Comparisons, dataset: str, family: str) -> list[tuple
 def _slope_rows(results: Comparisons) -> Iterator[Row]:
     """A row for each data set, family and learner: slope and area of its curve; empty where it lacks an end.
 
-    ``same_as`` is that of the losses.
+    Then its togetherness with an interval, and that of independent errors; empty for learners that predict anew for
+    each loss. ``same_as`` is that of the losses.
     """
     for dataset, family in _curve_sets(results):
+        together = results.togetherness(dataset, family)
         for learner, curve in results.curves(dataset, family).items():
-            yield dataset, family, learner, *slope_and_area(curve), _same_as(results, dataset, learner)
+            own = [_known(value) for value in together.get(learner, (None,) * 4)]
+            yield dataset, family, learner, *slope_and_area(curve), *own, _same_as(results, dataset, learner)
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or np.isnan(value) else value
 
 
 def _same_as(results: Comparisons, dataset: str, learner: str) -> str | None:
@@ -174,7 +182,7 @@ def _ranks(results: Comparisons, dataset: str, family: str) -> dict[str, list[fl
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[Comparisons], Iterator[Row]]]] = {
     "losses": (("dataset", "family", "learner", "parameter", "loss", "lower", "upper", "rank", "same_as"), _loss_rows),
     "wins": (("dataset", "family", "first_parameter", "last_parameter", "winner"), _win_rows),
-    "slopes": (("dataset", "family", "learner", "slope", "area", "same_as"), _slope_rows),
+    "slopes": (("dataset", "family", "learner", "slope", "area", *TOGETHERNESS, "same_as"), _slope_rows),
     "crossings": (
         ("dataset", "family", "first", "second", "parameter", "better_before", "better_after"),
         _crossing_rows,

@@ -47,9 +47,12 @@ const lossesCsv = () =>
     ),
   );
 
+const TOGETHERNESS = ["value", "lower", "upper", "independent"];
+const TOGETHERNESS_COLUMNS = ["", "_lower", "_upper", "_independent"].map((ending) => `togetherness${ending}`);
+
 const slopesCsv = () =>
   toCsv(
-    ["dataset", "family", WORD, "slope", "area", "same_as"],
+    ["dataset", "family", WORD, "slope", "area", ...TOGETHERNESS_COLUMNS, "same_as"],
     [...eachFamily()].flatMap(({ dataset, name, family }) =>
       Object.entries(family.curves).map(([learner, curve]) => [
         dataset.name,
@@ -57,6 +60,7 @@ const slopesCsv = () =>
         learner,
         curve.slope,
         curve.area,
+        ...TOGETHERNESS.map((key) => curve.togetherness?.[key] ?? null),
         sameAs(dataset, learner),
       ]),
     ),
