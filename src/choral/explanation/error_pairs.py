@@ -10,12 +10,13 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from choral._typing import FloatArray
 from choral.explanation.co_errors import CoErrors
 from choral.explanation.error_blocks import columns, error_blocks, known_labels
 from choral.explanation.interactions import Pair, sum_interactions
+from choral.explanation.pair_tests import excess_interval, fisher_exact, two_sided
 from choral.measures import Measure
 from choral.rows import Rows, add_up
 
@@ -32,7 +33,10 @@ class ErrorPair(NamedTuple):
     expected : float
         What it would be if the errors were independent: the product of both error rates.
     lower, upper : float
-        Interval of ``together - expected`` by a normal approximation, for all pairs of labels at once (Bonferroni).
+        Interval of ``together - expected``, for all pairs of labels at once (Bonferroni). For hard labels from exact
+        limits, which hold for rare errors too: see `choral.explanation.pair_tests`. It includes 0 wherever the p-value
+        is above 1 - confidence. For scores by a normal approximation, with the larger of the estimated variance and
+        that of independent errors.
     p_value : float
         Of the hypothesis that the errors are independent, multiplied by the number of pairs of labels (Bonferroni), at
         most 1. Fisher's exact test for hard labels, a normal approximation for scores. Weighted rows count as that
@@ -173,57 +177,29 @@ class PairMoments:
             means[2, 2] - 2 * b * means[2, 1] + b**2 * means[2, 0]
             - 2 * a * means[1, 2] + 4 * a * b * means[1, 1] + a**2 * means[0, 2] - 3 * a**2 * b**2
         )  # fmt: skip
-        error = np.sqrt(np.maximum(spread - excess**2, 0) / np.maximum(n_rows, 1))
-        reach = -ndtri((1 - confidence) / (2 * n_all)) * error
-        p_values = self._fisher(n_rows, means) if self.is_hard else _two_sided(excess, error)
-        figures = (
-            means[1, 1], a * b, excess - reach, excess + reach,
-            np.minimum(1, n_all * p_values), self.interactions / self.weight,
-        )  # fmt: skip
+        tail = (1 - confidence) / (2 * n_all)
+        if self.is_hard:
+            p_values = np.minimum(1, n_all * self._fisher(n_rows, means))
+            lower, upper = excess_interval(means[1, 1], a, b, n_rows, tail)
+            # Where the test does not tell the errors from independent ones, the interval must not either.
+            is_open = p_values > 1 - confidence
+            lower, upper = (
+                np.where(is_open, np.minimum(lower, 0), lower),
+                np.where(is_open, np.maximum(upper, 0), upper),
+            )
+        else:
+            independent = (means[2, 0] - a**2) * (means[0, 2] - b**2)  # the variance of (a - mean)(b - mean) then
+            error = np.sqrt(np.maximum(np.maximum(spread - excess**2, independent), 0) / np.maximum(n_rows, 1))
+            p_values = np.minimum(1, n_all * two_sided(excess, error))
+            lower, upper = excess + ndtri(tail) * error, excess - ndtri(tail) * error
+        figures = means[1, 1], a * b, lower, upper, p_values, self.interactions / self.weight
         return [ErrorPair(*pair, *of_pair) for pair, of_pair in zip(pairs, np.transpose(figures).tolist(), strict=True)]
 
     @staticmethod
     def _fisher(n_rows: FloatArray, means: FloatArray) -> FloatArray:
         n_rows = np.rint(n_rows)
         both, first, second = (np.rint(means[place] * n_rows) for place in ((1, 1), (1, 0), (0, 1)))
-        return fisher_exact(both, first, second, n_rows)
-
-
-def fisher_exact(both: np.ndarray, first: np.ndarray, second: np.ndarray, n_rows: np.ndarray) -> FloatArray:
-    """Fisher's exact test of many tables at once: how often both, the first, and the second label are wrong.
-
-    All numbers of rows with both wrong that are at most as likely as the one seen count, on both sides of the most
-    likely one, as in `scipy.stats.fisher_exact`, which takes one table at a time.
-
-    Examples
-    --------
-    >>> fisher_exact(np.array([8]), np.array([10]), np.array([9]), np.array([16])).round(4)
-    array([0.035])
-    """
-    from scipy.stats import hypergeom  # its import takes more than half a second, which only explanations should cost
-
-    likelihood = partial(hypergeom.pmf, M=n_rows, n=first, N=second)
-    least, most = np.maximum(0, first + second - n_rows), np.minimum(first, second)
-    peak = np.clip(np.floor((first + 1) * (second + 1) / (n_rows + 2)), least, most)
-    seen = likelihood(both) * (1 + 1e-14)
-    below, above = least - 1, peak  # the last one up to the peak that is not likelier than the one seen
-    while (below < above).any():
-        middle = np.ceil((below + above) / 2)
-        fits = likelihood(middle) <= seen
-        below, above = np.where(fits, middle, below), np.where(fits, above, middle - 1)
-    low = below
-    below, above = peak, most + 1  # the first one from the peak on
-    while (below < above).any():
-        middle = np.floor((below + above) / 2)
-        fits = likelihood(middle) <= seen
-        below, above = np.where(fits, below, middle + 1), np.where(fits, middle, above)
-    tails = hypergeom.cdf(low, n_rows, first, second) + hypergeom.sf(above - 1, n_rows, first, second)
-    return np.minimum(1, tails)
-
-
-def _two_sided(excess: FloatArray, error: FloatArray) -> FloatArray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(error > 0, 2 * ndtr(-np.abs(excess) / error), (excess == 0).astype(float))
+        return fisher_exact(np.maximum(both, first + second - n_rows), first, second, n_rows)  # rounded one by one
 
 
 def _sum_moments(models: Sequence[Rows], measure: Measure, pairs: Sequence[Pair]) -> PairMoments:
