@@ -21,8 +21,8 @@ Labels by their part of the loss
   car    25.0 %           33.3 %        25.0 %         0.75
   sea     0.0 %            0.0 %         0.0 %            -
 Wrong together more (+) or less (-) often than independent errors
-  labels     together  expected  excess    95 % interval      p
-  sky + car    25.0 %    12.5 %  +12.50  -8.66 to +33.66  1.000
+  labels     together  expected  excess     95 % interval      p
+  sky + car    25.0 %    12.5 %  +12.50  -25.00 to +25.00  1.000
 Most costly rows
   row    loss  true      predicted
   1    1.0000  car       sky

@@ -4,6 +4,7 @@ The work grows with the number of rows and the square of the number of labels (s
 a budget, an even sample of blocks of rows is searched.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._typing import FloatArray
-from choral.explanation.error_blocks import ErrorsOfRows, known_labels
+from choral.explanation.error_blocks import ErrorsOfRows, error_blocks, known_labels
 from choral.explanation.interactions import Pair
-from choral.rows import Rows
+from choral.rows import PairBlock, Rows
 from choral.rows.label_errors import label_sums
 
 MAX_PRODUCTS = 25 * 10**7
@@ -115,8 +116,16 @@ def _add_wide(first: FloatArray, second: FloatArray) -> FloatArray:
     return first + second
 
 
-class PairCollector:
-    """Adds up products of errors over blocks of rows, for those who walk the rows for more than one reason."""
+def sum_co_errors(models: Sequence[Rows]) -> CoErrors:
+    """The products of errors of the first model's rows, or of an even sample of its blocks."""
+    search = _Search(models[0])
+    for block in error_blocks(models[0], search.is_wanted):
+        search.add(block)
+    return search.finish()
+
+
+class _Search:
+    """Adds up products of errors over blocks of rows, within a budget."""
 
     def __init__(self, rows: Rows):
         self._rows = rows
@@ -124,27 +133,34 @@ class PairCollector:
         self._budget = 1.0  # the first block is always searched, others are left out evenly
         self._is_sampled = False
 
-    def add(self, block: ErrorsOfRows) -> None:
-        """Add the rows of a block, unless it is left out of the sample."""
-        if block.errors.shape[1] > MAX_DENSE_LABELS and not sp.issparse(block.errors):
-            block = block._replace(errors=sp.csr_array(block.errors))
-        share = self._share_of_blocks(block)
+    def is_wanted(self, block: PairBlock) -> bool:
+        """Whether a block is searched. For sparse ones that depends on their errors: see `add`."""
+        n_labels = self._rows.n_labels
+        if sp.issparse(block.true) or n_labels > MAX_DENSE_LABELS:
+            return True
+        return self._is_next(MAX_PRODUCTS / (n_labels**2 * self._rows.n_rows))
+
+    def _is_next(self, share: float) -> bool:
+        """Whether a block belongs to a sample of such a share of blocks."""
+        share = min(1.0, share)
         self._budget = min(self._budget + share, 1 + share)
         if self._budget < 1:
             self._is_sampled = True
-            return
+            return False
         self._budget -= 1
-        found = _co_errors(block, self._known(block))
-        self._sums = found if self._sums is None else self._sums + found
+        return True
 
-    def _share_of_blocks(self, block: ErrorsOfRows) -> float:
-        """The share of blocks that are searched, from how much work this one makes."""
+    def add(self, block: ErrorsOfRows) -> None:
+        """Add the rows of a block, unless it is left out of the sample."""
+        if block.errors.shape[1] > MAX_DENSE_LABELS and not sp.issparse(block.errors):
+            block = replace(block, errors=sp.csr_array(block.errors))
         if sp.issparse(block.errors):
             lengths = np.diff(block.errors.indptr).astype(float)
-            work, budget = float(lengths @ lengths) / block.n_rows, MAX_SPARSE_PRODUCTS
-        else:
-            work, budget = float(block.errors.shape[1]) ** 2, MAX_PRODUCTS
-        return min(1.0, budget / max(work * self._rows.n_rows, 1))
+            work = float(lengths @ lengths) / block.n_rows * self._rows.n_rows
+            if not self._is_next(MAX_SPARSE_PRODUCTS / max(work, 1)):
+                return
+        found = _co_errors(block, self._known(block))
+        self._sums = found if self._sums is None else self._sums + found
 
     def _known(self, block: ErrorsOfRows) -> np.ndarray | None:
         """Which labels are known, where some are missing and a matrix of all pairs fits.

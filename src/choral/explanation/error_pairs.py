@@ -6,18 +6,17 @@ wrong beyond what independent errors of these rates have. Only rows count in whi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from choral._typing import FloatArray
-from choral.explanation.co_errors import CoErrors
-from choral.explanation.error_blocks import columns, error_blocks, known_labels
+from choral.explanation.error_blocks import ErrorsOfRows, columns, known_labels
 from choral.explanation.interactions import Pair, sum_interactions
+from choral.explanation.pair_tests import excess_interval, fisher_exact, two_sided
 from choral.measures import Measure
-from choral.rows import Rows, add_up
+from choral.rows import Rows
 
 
 class ErrorPair(NamedTuple):
@@ -32,7 +31,10 @@ class ErrorPair(NamedTuple):
     expected : float
         What it would be if the errors were independent: the product of both error rates.
     lower, upper : float
-        Interval of ``together - expected`` by a normal approximation, for all pairs of labels at once (Bonferroni).
+        Interval of ``together - expected``, for all pairs of labels at once (Bonferroni). For hard labels from exact
+        limits, which hold for rare errors too: see `choral.explanation.pair_tests`. It includes 0 wherever the p-value
+        is above 1 - confidence. For scores by a normal approximation, with the larger of the estimated variance and
+        that of independent errors.
     p_value : float
         Of the hypothesis that the errors are independent, multiplied by the number of pairs of labels (Bonferroni), at
         most 1. Fisher's exact test for hard labels, a normal approximation for scores. Weighted rows count as that
@@ -95,40 +97,6 @@ class ErrorPairs:
         return tuple(pair for pair in reversed(self.pairs) if pair.excess < 0)
 
 
-def find_pairs(
-    rows: Rows,
-    measure: Measure,
-    co_errors: CoErrors,
-    matrix_labels: Sequence[int],
-    *,
-    n_pairs: int,
-    confidence: float,
-) -> ErrorPairs:
-    """The strongest pairs of labels.
-
-    Parameters
-    ----------
-    rows : Rows
-    measure : Measure
-        Of the interactions.
-    co_errors : CoErrors
-        Of these rows: where the pairs are looked for.
-    matrix_labels : sequence of int
-        The labels of the matrix of correlations.
-    n_pairs : int
-        How many pairs of each sign at most.
-    confidence : float
-        Of the intervals, for all pairs at once.
-    """
-    correlations = co_errors.correlations(np.array(matrix_labels, dtype=np.intp))
-    pairs, listed = co_errors.strongest(n_pairs), []
-    if pairs:
-        moments = add_up([rows], partial(_sum_moments, measure=measure, pairs=pairs))
-        listed = moments.judge(pairs, rows.n_labels * (rows.n_labels - 1) // 2, confidence)
-    listed.sort(key=lambda pair: -pair.excess)
-    return ErrorPairs(tuple(listed), tuple(matrix_labels), correlations, co_errors.is_sampled)
-
-
 @dataclass(frozen=True, eq=False)
 class PairMoments:
     """Sums over the rows in which both labels of a pair are known, a column for each pair; those of two batches add up.
@@ -161,7 +129,9 @@ class PairMoments:
         )
 
     def judge(self, pairs: Sequence[Pair], n_all: int, confidence: float) -> list[ErrorPair]:
-        """Excess, interval and test of each pair, corrected for as many pairs as there are."""
+        """Excess, interval and test of each pair, corrected for ``n_all`` pairs; from the largest excess down."""
+        if not pairs:
+            return []
         known = self.moments[0, 0]
         # Rows of different weights tell less than as many of equal ones: Kish's effective size.
         n_rows = known * (known / np.where(known > 0, self.squares, 1))
@@ -173,81 +143,63 @@ class PairMoments:
             means[2, 2] - 2 * b * means[2, 1] + b**2 * means[2, 0]
             - 2 * a * means[1, 2] + 4 * a * b * means[1, 1] + a**2 * means[0, 2] - 3 * a**2 * b**2
         )  # fmt: skip
-        error = np.sqrt(np.maximum(spread - excess**2, 0) / np.maximum(n_rows, 1))
-        reach = -ndtri((1 - confidence) / (2 * n_all)) * error
-        p_values = self._fisher(n_rows, means) if self.is_hard else _two_sided(excess, error)
-        figures = (
-            means[1, 1], a * b, excess - reach, excess + reach,
-            np.minimum(1, n_all * p_values), self.interactions / self.weight,
-        )  # fmt: skip
-        return [ErrorPair(*pair, *of_pair) for pair, of_pair in zip(pairs, np.transpose(figures).tolist(), strict=True)]
+        tail = (1 - confidence) / (2 * n_all)
+        if self.is_hard:
+            p_values = np.minimum(1, n_all * self._fisher(n_rows, means))
+            lower, upper = excess_interval(means[1, 1], a, b, n_rows, tail)
+            # Where the test does not tell the errors from independent ones, the interval must not either.
+            is_open = p_values > 1 - confidence
+            lower, upper = (
+                np.where(is_open, np.minimum(lower, 0), lower),
+                np.where(is_open, np.maximum(upper, 0), upper),
+            )
+        else:
+            independent = (means[2, 0] - a**2) * (means[0, 2] - b**2)  # the variance of (a - mean)(b - mean) then
+            error = np.sqrt(np.maximum(np.maximum(spread - excess**2, independent), 0) / np.maximum(n_rows, 1))
+            p_values = np.minimum(1, n_all * two_sided(excess, error))
+            lower, upper = excess + ndtri(tail) * error, excess - ndtri(tail) * error
+        figures = means[1, 1], a * b, lower, upper, p_values, self.interactions / self.weight
+        judged = [
+            ErrorPair(*pair, *of_pair) for pair, of_pair in zip(pairs, np.transpose(figures).tolist(), strict=True)
+        ]
+        return sorted(judged, key=lambda pair: -pair.excess)
 
     @staticmethod
     def _fisher(n_rows: FloatArray, means: FloatArray) -> FloatArray:
         n_rows = np.rint(n_rows)
         both, first, second = (np.rint(means[place] * n_rows) for place in ((1, 1), (1, 0), (0, 1)))
-        return fisher_exact(both, first, second, n_rows)
+        return fisher_exact(np.maximum(both, first + second - n_rows), first, second, n_rows)  # rounded one by one
 
 
-def fisher_exact(both: np.ndarray, first: np.ndarray, second: np.ndarray, n_rows: np.ndarray) -> FloatArray:
-    """Fisher's exact test of many tables at once: how often both, the first, and the second label are wrong.
+class MomentCollector:
+    """Adds up the moments of blocks of rows, for those who walk the rows for more than one reason."""
 
-    All numbers of rows with both wrong that are at most as likely as the one seen count, on both sides of the most
-    likely one, as in `scipy.stats.fisher_exact`, which takes one table at a time.
+    def __init__(self, rows: Rows, measure: Measure, pairs: Sequence[Pair]):
+        self._rows, self._measure, self._pairs = rows, measure, pairs
+        self._form = measure.form(rows.n_labels)
+        self._first, self._second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        self._moments = np.zeros((3, 3, len(pairs)))
+        self._squares, self._interactions = np.zeros(len(pairs)), np.zeros(len(pairs))
+        self._weight, self._is_hard = 0.0, True
 
-    Examples
-    --------
-    >>> fisher_exact(np.array([8]), np.array([10]), np.array([9]), np.array([16])).round(4)
-    array([0.035])
-    """
-    from scipy.stats import hypergeom  # its import takes more than half a second, which only explanations should cost
-
-    likelihood = partial(hypergeom.pmf, M=n_rows, n=first, N=second)
-    least, most = np.maximum(0, first + second - n_rows), np.minimum(first, second)
-    peak = np.clip(np.floor((first + 1) * (second + 1) / (n_rows + 2)), least, most)
-    seen = likelihood(both) * (1 + 1e-14)
-    below, above = least - 1, peak  # the last one up to the peak that is not likelier than the one seen
-    while (below < above).any():
-        middle = np.ceil((below + above) / 2)
-        fits = likelihood(middle) <= seen
-        below, above = np.where(fits, middle, below), np.where(fits, above, middle - 1)
-    low = below
-    below, above = peak, most + 1  # the first one from the peak on
-    while (below < above).any():
-        middle = np.floor((below + above) / 2)
-        fits = likelihood(middle) <= seen
-        below, above = np.where(fits, below, middle + 1), np.where(fits, middle, above)
-    tails = hypergeom.cdf(low, n_rows, first, second) + hypergeom.sf(above - 1, n_rows, first, second)
-    return np.minimum(1, tails)
-
-
-def _two_sided(excess: FloatArray, error: FloatArray) -> FloatArray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(error > 0, 2 * ndtr(-np.abs(excess) / error), (excess == 0).astype(float))
-
-
-def _sum_moments(models: Sequence[Rows], measure: Measure, pairs: Sequence[Pair]) -> PairMoments:
-    rows = models[0]
-    form = measure.form(rows.n_labels)
-    first, second = np.array(pairs).T
-    moments, squares, interactions = np.zeros((3, 3, len(pairs))), np.zeros(len(pairs)), np.zeros(len(pairs))
-    weight, is_hard = 0.0, True
-    for block in error_blocks(rows):
+    def add(self, block: ErrorsOfRows) -> None:
+        """Add the rows of a block."""
+        if not self._pairs:
+            return
         weights = block.row_weights()
-        flags = None if block.n_observed is None else known_labels(rows, block.rows)
-        known = None if flags is None else flags[:, first] & flags[:, second]
-        weight += float(weights.sum())
-        squares += weights @ weights if known is None else weights**2 @ known
-        is_hard = is_hard and block.wrong is not None
-        a, b = columns(block.errors, first), columns(block.errors, second)
-        if block.wrong is None:
-            moments += _moments(a, b, weights, known)
-            interactions += sum_interactions(block, measure, form, pairs)
-        else:
-            together = a & b
-            moments += _counts(a, b, together, weights, known)
-            interactions += sum_interactions(block, measure, form, pairs, together)
-    return PairMoments(moments, squares, interactions, weight, is_hard)
+        flags = None if block.n_observed is None else known_labels(self._rows, block.rows)
+        known = None if flags is None else flags[:, self._first] & flags[:, self._second]
+        self._weight += float(weights.sum())
+        self._squares += weights @ weights if known is None else weights**2 @ known
+        self._is_hard = self._is_hard and block.wrong is not None
+        a, b = columns(block.errors, self._first), columns(block.errors, self._second)
+        together = None if block.wrong is None else a & b
+        self._moments += _moments(a, b, weights, known) if together is None else _counts(a, b, together, weights, known)
+        self._interactions += sum_interactions(block, self._measure, self._form, self._pairs, together)
+
+    def finish(self) -> PairMoments:
+        """The sums of all rows."""
+        return PairMoments(self._moments, self._squares, self._interactions, self._weight, self._is_hard)
 
 
 def _counts(
@@ -262,12 +214,15 @@ def _counts(
 
 
 def _moments(a: np.ndarray, b: np.ndarray, weights: FloatArray, known: np.ndarray | None) -> FloatArray:
-    """Sums of products of powers of two errors."""
+    """Sums of products of powers of two errors, which are 0 where a label is not known."""
     found = np.empty((3, 3, a.shape[1]))
-    found[0, 0] = weights.sum() if known is None else weights @ known
-    powers_a, powers_b = ((1.0 if known is None else known, *(some**p for p in (1, 2))) for some in (a, b))
-    for p, q in np.ndindex(3, 3):
-        if p or q:
-            product = powers_a[p] * powers_b[q]
-            found[p, q] = weights @ (product if known is None else product * known)
+    if known is None:
+        found[0, 0] = weights.sum()
+    else:
+        found[0, 0] = weights @ known
+        a, b = a * known, b * known
+    product = a * b
+    found[1, 0], found[0, 1], found[1, 1] = (weights @ some for some in (a, b, product))
+    found[2, 1], found[1, 2], found[2, 2] = (weights @ (product * some) for some in (a, b, product))
+    found[2, 0], found[0, 2] = (weights @ some**2 for some in (a, b))
     return found

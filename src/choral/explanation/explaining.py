@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from choral._array_api import to_host
 from choral._typing import FloatArray, LabelMatrix, RowWeights
 from choral._validation import check_count
-from choral.explanation.co_errors import CoErrors, PairCollector
-from choral.explanation.error_blocks import ErrorsOfRows, error_blocks
-from choral.explanation.error_pairs import find_pairs
+from choral.explanation.co_errors import sum_co_errors
+from choral.explanation.error_blocks import ErrorsOfRows, error_blocks, parts_to_sort
+from choral.explanation.error_pairs import ErrorPairs, MomentCollector, PairMoments
+from choral.explanation.interactions import Pair
 from choral.explanation.label_sets import Names
 from choral.explanation.result import Explanation, Explanations, SharesAlong
 from choral.explanation.shares import ShareCollector, ShareSums
@@ -181,10 +182,15 @@ def _explain_rows(name: str, rows: Rows, labels: Names, ids: Sequence[Any] | Non
     measure, family = options.measure, options.family
     grid = _points(family, options.parameters, rows.n_labels)
     measures = (measure, HammingMeasure(), *(family.measure(parameter) for parameter in grid.tolist()))
-    walked = add_up([rows], partial(_walk, measures=measures))
+    if not rows.is_lazy:
+        measure.form(rows.n_labels)  # refuses what does not fit before any row is read
+    co_errors = add_up([rows], sum_co_errors)
+    pairs = co_errors.strongest(options.n_pairs)
+    walked = add_up([rows], partial(_walk, measures=measures, pairs=pairs))
     shares, hamming, *along = walked.shares.means()
     largest = np.argsort(-shares, kind="stable")[:MAX_MATRIX_LABELS].tolist()
-    pairs = find_pairs(rows, measure, walked.co_errors, largest, n_pairs=options.n_pairs, confidence=options.confidence)
+    judged = walked.moments.judge(pairs, rows.n_labels * (rows.n_labels - 1) // 2, options.confidence)
+    correlations = co_errors.correlations(np.array(largest, dtype=np.intp))
     return Explanation(
         name=name,
         measure=measure,
@@ -194,7 +200,7 @@ def _explain_rows(name: str, rows: Rows, labels: Names, ids: Sequence[Any] | Non
         shares=shares,
         error_rates=walked.error_rates(),
         along=SharesAlong(family.name, grid, np.array(along), hamming),
-        pairs=pairs,
+        pairs=ErrorPairs(tuple(judged), tuple(largest), correlations, co_errors.is_sampled),
         confidence=options.confidence,
         n_most=options.n_most,
         _rows=rows,
@@ -216,7 +222,7 @@ class _Walked:
     """What one walk over the rows finds; those of two batches add up."""
 
     shares: ShareSums
-    co_errors: CoErrors
+    moments: PairMoments
     errors: FloatArray  # (n_labels,) sums of errors
     known: FloatArray  # (n_labels,) weights of the rows in which a label is known
     n_rows: int
@@ -230,19 +236,21 @@ class _Walked:
             return self.errors / self.known
 
 
-def _walk(models: Sequence[Rows], measures: Sequence[Measure]) -> _Walked:
+def _walk(models: Sequence[Rows], measures: Sequence[Measure], pairs: Sequence[Pair]) -> _Walked:
+    """Shares under all measures, and moments of pairs, with the interactions of the first measure."""
     rows = models[0]
-    shares, pairs = ShareCollector(rows, measures), PairCollector(rows)
+    shares, moments = ShareCollector(rows, measures), MomentCollector(rows, measures[0], pairs)
     errors, known = np.zeros(rows.n_labels), np.zeros(rows.n_labels)
     n_unobserved = 0
     for block in error_blocks(rows):
-        shares.add(block)
-        pairs.add(block)
+        for part in parts_to_sort(block):
+            shares.add(part)
+            moments.add(part)
         errors += label_sums(block.errors, block.weights)
         known += _known_weights(rows, block)
         n_unobserved += 0 if block.n_observed is None else int((block.n_observed == 0).sum())
     n_rows = rows.n_rows - n_unobserved
-    return _Walked(shares.finish(), pairs.finish(), errors, known, n_rows, n_unobserved)
+    return _Walked(shares.finish(), moments.finish(), errors, known, n_rows, n_unobserved)
 
 
 def _known_weights(rows: Rows, block: ErrorsOfRows) -> FloatArray | float:

@@ -10,13 +10,15 @@ Hamming loss, negative where v is convex, since one mistake has spoilt the row a
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
 from choral._typing import FloatArray
-from choral.explanation.error_blocks import ErrorsOfRows, chunks, columns, parts_by_level
+from choral.explanation.error_blocks import ErrorsOfRows, chunks, columns
+from choral.explanation.levels import parts_by_level
 from choral.measures import ByCount, ByRelevance, Form, Measure, Table, Terms
 from choral.measures.subsets import moebius_transform, set_sizes, zeta_transform
 
@@ -41,7 +43,7 @@ def sum_interactions(
             first, second = np.array(pairs).T
             together = columns(block.errors, first) & columns(block.errors, second)
         return (block.row_weights() * _by_count(form, int(block.wrong.max()))[block.wrong]) @ together
-    for _, part in chunks(block):
+    for part in chunks(block):
         total += part.row_weights() @ _interactions(part, measure, form, pairs)
     return total
 
@@ -56,7 +58,7 @@ def _interactions(block: ErrorsOfRows, measure: Measure, form: Form, pairs: Sequ
             some = np.flatnonzero(block.n_observed == number)
             of_number: ByCount = measure.on_observed(number).form(number)  # type: ignore[assignment]  # shares refused others
             wrong = None if block.wrong is None else block.wrong[some]
-            part = block._replace(rows=slice(0, some.size), errors=block.errors[some], wrong=wrong)
+            part = replace(block, rows=slice(0, some.size), errors=block.errors[some], wrong=wrong)
             found[some] = _at_smaller(part, partial(_by_count, of_number), pairs)
         return found
     if isinstance(form, Terms):
@@ -82,9 +84,9 @@ def _at_smaller(block: ErrorsOfRows, parts: Callable[[int], FloatArray], pairs: 
     a, b = columns(block.errors, first), columns(block.errors, second)
     if block.wrong is not None:
         return np.multiply(a & b, parts(int(block.wrong.max()))[block.wrong][:, np.newaxis], dtype=float)
-    sums = parts_by_level(block.errors, None, parts)
-    at_smaller = np.where(a <= b, columns(sums, first), columns(sums, second))
-    return np.where((a > 0) & (b > 0), at_smaller, 0.0)
+    is_sparse = sp.issparse(block.errors)
+    sums = parts_by_level(block.errors, None, parts, None if is_sparse else block.levels)
+    return np.where(a <= b, columns(sums, first), columns(sums, second))  # both 0 where an error is
 
 
 def _by_terms(block: ErrorsOfRows, form: Terms, pairs: Sequence[Pair]) -> FloatArray:

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._typing import FloatArray
-from choral.explanation.error_blocks import Errors, ErrorsOfRows, even_parts, parts_by_level
+from choral.explanation.error_blocks import ErrorsOfRows
+from choral.explanation.levels import Errors, even_parts, parts_by_level
 from choral.losses import no_loss_of_observed
 from choral.measures import ByCount, ByRelevance, Form, Measure, Table, Terms
 from choral.measures.subsets import set_sizes
