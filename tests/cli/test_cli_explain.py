@@ -176,3 +176,14 @@ def test_hostile_names_of_labels_rows_and_models_are_text_on_the_page(folder):
     assert "<script" not in section
     assert "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;2</td>" in section  # the row
     assert "&lt;img src=x onerror=alert(1)&gt;: loss 0.3333</summary>" in section
+
+
+def test_the_example_of_the_docs(monkeypatch):
+    docs = Path(__file__).parents[2] / "docs"
+    monkeypatch.chdir(docs / "examples")
+    command = "choral evaluate true.csv binary_relevance.csv label_powerset.csv --explain"
+    shown = (docs / "command_line.md").read_text(encoding="utf-8").partition(f"$ {command}\n")[2].partition("```")[0]
+    lines = [line for line in shown.splitlines() if line != "..."]
+    assert len(lines) == 12
+    printed = run(*command.split()[2:]).splitlines()
+    assert [line for line in lines if line not in printed] == []

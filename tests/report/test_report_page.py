@@ -49,6 +49,12 @@ def random_curves(rng, skills, n_labels, family, n_rows=300):
     return curves
 
 
+def togetherness_of(curve):
+    if curve.n_labels == 1:
+        return None
+    return {"value": curve.togetherness, "lower": 0.1, "upper": 0.9, "independent": 0.25}
+
+
 def family_contents(rng, skills, n_labels, family, baseline):
     curves = random_curves(rng, skills, n_labels, family)
     first = next(iter(curves.values()))
@@ -64,7 +70,7 @@ def family_contents(rng, skills, n_labels, family, baseline):
                 "upper": (curve.losses + spread).clip(0, 1).tolist(),
                 "slope": curve.slope,
                 "area": curve.area,
-                "togetherness": {"value": curve.togetherness, "lower": 0.1, "upper": 0.9, "independent": 0.25},
+                "togetherness": togetherness_of(curve),
             }
             for name, curve in curves.items()
         },

@@ -13,7 +13,17 @@ from sklearn.metrics import hamming_loss, mean_absolute_error, zero_one_loss
 from sklearn.naive_bayes import GaussianNB
 
 import study_zoo as zoo
-from choral import BinomialMeasure, PolynomialMeasure, bayes_optimal, binomial_loss, harden, polynomial_loss
+from choral import (
+    BinomialMeasure,
+    PolynomialMeasure,
+    bayes_optimal,
+    binomial_loss,
+    explain,
+    harden,
+    independent_curve,
+    loss_curve,
+    polynomial_loss,
+)
 from choral.learners import BinaryRelevance, ConstantLabels, LabelPowerset, PredictiveClusteringForest
 from choral.paper import (
     Yardstick,
@@ -384,6 +394,80 @@ def test_the_table_of_slopes(results):
             assert row["slope"] == pytest.approx(curve.losses[-1] - curve.losses[0])
             assert row["area"] == pytest.approx(np.trapezoid(curve.losses, np.linspace(0, 1, curve.losses.size)))
     assert len(results.tables()["slopes"]) == 3 * 2 * 4
+
+
+@pytest.mark.parametrize("kind", ["results", "soft"])
+def test_togetherness_is_that_of_all_predictions_together(kind, request):
+    found = request.getfixturevalue(kind)
+    for family in FAMILIES:
+        for learner, own in found.togetherness("b", family).items():
+            cells = found.cells("b", learner)
+            true = np.concatenate([truth(found, cell) for cell in cells])
+            predicted = np.concatenate([found.cell_predictions(cell) for cell in cells])
+            assert own.estimate == pytest.approx(loss_curve(true, predicted, family=family).togetherness)
+            expected = independent_curve(true, predicted, family=family).togetherness
+            assert own.independent == pytest.approx(expected, abs=1e-9)
+            if family == "binomial":
+                assert own.lower <= own.estimate <= own.upper
+    assert list(found.togetherness("b", "binomial")) == list(found.learners)
+
+
+def test_togetherness_in_the_table_of_slopes(results, anew):
+    for row in table_rows(results.tables()["slopes"]):
+        own = results.togetherness(row["dataset"], row["family"])[row["learner"]]
+        names = ("togetherness", "togetherness_lower", "togetherness_upper", "togetherness_independent")
+        # polynomial losses at 1, 1.5, 4, 1000 and inf alone: there are no samples of the whole curve
+        assert [row[name] for name in names] == list(own)
+        assert (own.lower is None) == (row["family"] == "polynomial")
+    without = {row["learner"] for row in table_rows(anew.tables()["slopes"]) if row["togetherness"] is None}
+    assert without == {"LP", "EPCT"}  # they predict anew for each loss
+
+
+def test_togetherness_without_bootstrap_samples_or_with_one_label(results, tmp_path):
+    found = Results(results._store.folder, n_bootstrap=0).togetherness("a", "binomial")
+    assert {(own.lower, own.upper) for own in found.values()} == {(None, None)}
+    plan = replace(make_plan(), datasets=[StudyData("one", lambda: zoo.make_data(30, 1))])
+    assert run(plan, tmp_path).togetherness("one", "binomial") == {}
+
+
+def test_predictions_of_a_run_are_those_of_its_folds(results, anew):
+    found = results.run_predictions("a", "noisy", "binomial")
+    cells = [cell for cell in results.cells("a", "noisy") if (cell.seed, cell.repeat) == (0, 0)]
+    assert len(cells) == 3
+    for cell in cells:
+        assert np.array_equal(found[results.test_rows(cell)], results.cell_predictions(cell))
+    for cell in anew.cells("a", "LP"):
+        if (cell.seed, cell.repeat) == (anew.cells("a", "LP")[0].seed, 0):
+            expected = decided(anew, cell, "binomial")[-1]
+            assert np.array_equal(anew.run_predictions("a", "LP", "binomial")[anew.test_rows(cell)], expected)
+
+
+def test_predictions_of_a_learner_that_did_not_finish(lacking):
+    with pytest.raises(ValueError, match="raising has not finished on good"):
+        lacking.run_predictions("good", "raising", "binomial")
+
+
+@pytest.mark.parametrize("kind", ["results", "soft", "anew"])
+def test_the_best_two_learners_of_each_data_set_are_explained(kind, request):
+    found = request.getfixturevalue(kind)
+    contents = study_contents(found)
+    explained = iter(contents["explanations"])
+    for dataset in found.datasets:
+        losses = {learner: found.curve(dataset, learner, "binomial").losses[-1] for learner in found.competitors}
+        Y, labels = found.labels(dataset)
+        for learner in sorted(losses, key=losses.get)[:2]:
+            one = next(explained)
+            assert (one["dataset"], one["model"], one["measure"]) == (dataset, learner, "subset 0/1 loss")
+            assert one["labels"] == list(labels)
+            run = found.run_predictions(dataset, learner, "binomial")
+            assert one["share"] == pytest.approx(explain(Y, run).shares.tolist())
+            assert (one["togetherness"] is None) == (learner in found.each_loss)
+    assert next(explained, None) is None
+    assert {each["dataset"] for each in contents["disagreements"]} <= set(found.datasets)
+
+
+def test_data_sets_that_nobody_finished_are_not_explained(lacking):
+    assert {each["dataset"] for each in study_contents(lacking)["explanations"]} == {"good"}
 
 
 def test_a_curve_without_an_end_has_no_slope(tmp_path):

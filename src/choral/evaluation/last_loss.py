@@ -13,7 +13,7 @@ from choral.measures import Measure, SubsetMeasure
 from choral.measures.families import get_family, name_end
 from choral.profiles import DecidedLabels
 
-MAX_CELLS_OF_FIGURES = 20_000_000  # rows x labels: with more, the usual figures take longer than all the rest
+MAX_CELLS_OF_FIGURES = 5_000_000  # rows x labels: with more, the usual figures take longer than all the rest
 MAX_EXPLAINED = 6  # models: of more, the best two are explained
 WHY_NOT_PARTS = "explained are rows, and summaries of parts do not hold them"
 

@@ -115,7 +115,7 @@ def _shares(index: int, found: dict[str, Any]) -> str:
     if points:
         headings.append(f"Change along {along['symbol']} = {', '.join(map(_parameter, along['parameters']))}")
     left_out = len(order) - len(rows)
-    note = "Change: by how many percentage points the share grows on the way, and a line of it. " if points else ""
+    note = "Change: by how many percentage points the share grows on the way; the line shows how. " if points else ""
     note += f"{counted(left_out, 'label')} with smaller shares left out." if left_out else ""
     return (
         "<h3>Which labels</h3>"
@@ -191,7 +191,11 @@ def _pairs(index: int, found: dict[str, Any]) -> str:
 
 
 def _p_value(p: float | None) -> Html | None:
-    return None if p is None else Html("&lt; 0.001" if p < 0.001 else f"{p:.3f}", float(p))
+    return (
+        None
+        if p is None
+        else Html(f'<span class="interval">{"&lt; 0.001" if p < 0.001 else f"{p:.3f}"}</span>', float(p))
+    )
 
 
 def _interval_heading(found: dict[str, Any]) -> str:
