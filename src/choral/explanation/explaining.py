@@ -246,7 +246,7 @@ def _walk(models: Sequence[Rows], measures: Sequence[Measure], pairs: Sequence[P
         for part in parts_to_sort(block):
             shares.add(part)
             moments.add(part)
-        errors += label_sums(block.errors, block.weights)
+            errors += part.label_sums
         known += _known_weights(rows, block)
         n_unobserved += 0 if block.n_observed is None else int((block.n_observed == 0).sum())
     n_rows = rows.n_rows - n_unobserved
