@@ -17,7 +17,8 @@ from choral.explanation.error_blocks import ErrorsOfRows, error_blocks, parts_to
 from choral.explanation.error_pairs import ErrorPairs, MomentCollector, PairMoments
 from choral.explanation.interactions import Pair
 from choral.explanation.label_sets import Names
-from choral.explanation.result import Explanation, Explanations, SharesAlong
+from choral.explanation.result import Explanation, SharesAlong
+from choral.explanation.several_models import Explanations
 from choral.explanation.shares import ShareCollector, ShareSums
 from choral.measures import HammingMeasure, Measure, SubsetMeasure, check_measure
 from choral.measures.families import Family, get_family
