@@ -58,7 +58,8 @@ class Levels:
         """
         n_labels = len(self.steps)
         # All labels are above the lowest level, a single one is above the last.
-        by_level = np.pad(tables, ((0, 0), (0, n_labels + 1 - tables.shape[1])))[:, :0:-1]
+        by_level = np.zeros((len(tables), n_labels))
+        by_level[:, n_labels + 1 - tables.shape[1] :] = tables[:, :0:-1]
         steps = self.steps if weights is None else self.steps * weights
         sums = steps * by_level[:, :, np.newaxis]
         for of_table in sums:

@@ -174,10 +174,7 @@ class Explanation:
 
     @cached_property
     def figures(self) -> UsualFigures | None:
-        """F1, Jaccard, precision and recall by scikit-learn; None for dask arrays.
-
-        With many rows, these take longer than all the rest.
-        """
+        """F1, Jaccard, precision and recall by scikit-learn; None for dask arrays."""
         return None if self._rows.is_lazy else usual_figures(self._rows)
 
     # Tables: dicts of columns
