@@ -244,7 +244,10 @@ def test_no_pairs_and_no_rows_where_nobody_asks_for_them():
         (PRED, {"ids": [1, 2]}, ValueError, "ids must have one entry for each of 4 rows; got 2"),
         (PRED, {"n_pairs": -1}, ValueError, "n_pairs must be at least 0; got -1"),
         (PRED, {"n_most": 1.5}, ValueError, "n_most must be a whole number, at least 0; got 1.5"),
+        (PRED, {"labels": "abc"}, TypeError, "labels must be a sequence with an entry for each; got 'abc'"),
+        (PRED, {"ids": 4}, TypeError, "ids must be a sequence with an entry for each; got 4"),
         (PRED, {"confidence": 1}, ValueError, "confidence must lie between 0 and 1; got 1"),
+        (PRED, {"confidence": "0.9"}, ValueError, "confidence must lie between 0 and 1; got '0.9'"),
         (PRED, {"threshold": "high"}, ValueError, "threshold must be a number; got 'high'"),
         (PRED, {"sample_weight": [0] * 4}, ValueError, "sample_weight must not be zero everywhere"),
         (PRED, {"observed": np.zeros((4, 3), dtype=bool)}, ValueError, "need a row with a known label"),
@@ -292,3 +295,30 @@ def test_nothing_of_30_000_labels_is_dense():
     assert found.loss == pytest.approx(choral.binomial_loss(y_true, y_pred, k=3), abs=1e-12)
     assert found.pairs.correlations.shape == (24, 24)
     assert len(found.pairs.more) == 10
+
+
+def test_names_may_come_from_anything_that_can_be_walked_once():
+    found = explain(TRUE, {"a": PRED, "b": TRUE}, labels=(name for name in "xyz"), ids=iter("pqrs"))
+    assert found["a"].labels == found["b"].labels == ("x", "y", "z")
+    assert {row.id for row in found["a"].costly_rows} <= set("pqrs")
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, ">f8", np.longdouble])
+def test_scores_of_any_precision_and_layout(kind):
+    rng = np.random.default_rng(0)
+    y_true, scores = rng.integers(2, size=(20, 5)), (rng.integers(0, 65, size=(20, 5)) / 64).astype(kind)
+    wanted = explain(y_true, scores.astype(float))
+    frozen = scores.copy()
+    frozen.flags.writeable = False
+    for same in (scores, np.asfortranarray(scores), np.repeat(scores, 2, axis=1)[:, ::2], frozen):
+        found = explain(y_true, same)
+        np.testing.assert_allclose(found.shares, wanted.shares, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(found.pairs.pairs, wanted.pairs.pairs, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [1e-200, 1e100])
+def test_weights_of_any_scale_give_the_same_shares(weight):
+    found = explain(TRUE, PRED, sample_weight=[weight] * 4)
+    np.testing.assert_allclose(found.shares, explain(TRUE, PRED).shares, rtol=1e-12)
+    for pair in found.pairs.pairs:
+        assert -0.25 <= pair.lower <= pair.excess <= pair.upper <= 0.25

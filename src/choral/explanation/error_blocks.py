@@ -13,9 +13,9 @@ from choral._typing import FloatArray
 from choral.explanation.levels import Errors, Levels
 from choral.rows import PairBlock, Rows
 from choral.rows.dense import count_rows
-from choral.rows.label_errors import label_errors
+from choral.rows.label_errors import label_errors, label_sums
 
-CHUNK = 1 << 16  # errors of scores that are sorted at a time: they fit the cache
+CHUNK = 1 << 17  # errors of scores that are sorted at a time: they fit the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,11 @@ class ErrorsOfRows:
     def levels(self) -> Levels:
         """The errors of dense scores, sorted once for all who ask."""
         return Levels(self.errors)
+
+    @cached_property
+    def label_sums(self) -> np.ndarray:
+        """The sums of errors of each label, with the weights of rows."""
+        return label_sums(self.errors, self.weights)
 
     def row_weights(self) -> FloatArray:
         """The weight of each row: 1 unless given, and 0 where no label is known."""

@@ -134,7 +134,7 @@ class PairMoments:
             return []
         known = self.moments[0, 0]
         # Rows of different weights tell less than as many of equal ones: Kish's effective size.
-        n_rows = known * (known / np.where(known > 0, self.squares, 1))
+        n_rows = known * (known / np.where(self.squares > 0, self.squares, np.inf))
         means = self.moments / np.where(known > 0, known, 1)
         a, b = means[1, 0], means[0, 1]
         excess = means[1, 1] - a * b

@@ -1,8 +1,9 @@
 """explain(): which labels, which labels together, and which rows the loss comes from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -16,7 +17,8 @@ from choral.explanation.error_blocks import ErrorsOfRows, error_blocks, parts_to
 from choral.explanation.error_pairs import ErrorPairs, MomentCollector, PairMoments
 from choral.explanation.interactions import Pair
 from choral.explanation.label_sets import Names
-from choral.explanation.result import Explanation, Explanations, SharesAlong
+from choral.explanation.result import Explanation, SharesAlong
+from choral.explanation.several_models import Explanations
 from choral.explanation.shares import ShareCollector, ShareSums
 from choral.measures import HammingMeasure, Measure, SubsetMeasure, check_measure
 from choral.measures.families import Family, get_family
@@ -112,8 +114,8 @@ def explain(
     LabelSetMistake(true=('sea', 'sky'), predicted=('sea',), n_rows=1)
     """
     check_measure(measure)
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1; got {confidence}.")
+    if not isinstance(confidence, Real) or not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1; got {confidence!r}.")
     counts = check_count("n_pairs", n_pairs, least=0), check_count("n_most", n_most, least=0)
     options = _Options(measure, get_family(family), parameters, *counts, confidence)
     open_model = partial(
@@ -127,6 +129,8 @@ def explain(
     models: Mapping[str, Any] = y_pred if isinstance(y_pred, Mapping) else {"y_pred": y_pred}
     if not models:
         raise ValueError("y_pred must name at least one model; got an empty mapping.")
+    labels = None if labels is None else _as_list("labels", labels)
+    ids = None if ids is None else _as_list("ids", ids)
     explained, row_ids = {}, None
     for name, predictions in models.items():
         if not isinstance(name, str):
@@ -164,7 +168,14 @@ def _check_ids(given: Sequence[Any] | None, own: Sequence[Any] | None, n_rows: i
         return range(n_rows)
     if len(ids) != n_rows:
         raise ValueError(f"ids must have one entry for each of {n_rows} rows; got {len(ids)}.")
-    return list(ids)  # a series of pandas would be asked by its index
+    return ids
+
+
+def _as_list(name: str, given: Any) -> list[Any]:
+    """The entries of a sequence; a series of pandas would be asked by its index."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be a sequence with an entry for each; got {given!r}.")
+    return list(given)
 
 
 class _Options(NamedTuple):
@@ -246,7 +257,7 @@ def _walk(models: Sequence[Rows], measures: Sequence[Measure], pairs: Sequence[P
         for part in parts_to_sort(block):
             shares.add(part)
             moments.add(part)
-        errors += label_sums(block.errors, block.weights)
+            errors += part.label_sums
         known += _known_weights(rows, block)
         n_unobserved += 0 if block.n_observed is None else int((block.n_observed == 0).sum())
     n_rows = rows.n_rows - n_unobserved

@@ -4,6 +4,7 @@ Between two neighbouring errors of a row, the same labels are above the level: a
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,10 @@ class Levels:
         self.labels = order.astype(np.int32, order="C")
         # Places in the flat matrix: np.take is five times as quick as np.take_along_axis.
         self._places = np.add(order, n_labels * np.arange(n_rows), order="C")
-        self.steps = np.ascontiguousarray(errors).ravel().take(self._places)
-        self.steps[1:] -= self.steps[:-1].copy()
+        ordered = np.ascontiguousarray(errors).ravel().take(self._places)
+        self.steps = np.empty_like(ordered)
+        self.steps[0] = ordered[0]
+        np.subtract(ordered[1:], ordered[:-1], out=self.steps[1:])
 
     def running_sums(self, tables: FloatArray, weights: FloatArray | None = None) -> FloatArray:
         """What the label at each level gets if all labels above a level get ``table[j]``, j their number.
@@ -55,11 +58,14 @@ class Levels:
         """
         n_labels = len(self.steps)
         # All labels are above the lowest level, a single one is above the last.
-        by_level = np.pad(tables, ((0, 0), (0, n_labels + 1 - tables.shape[1])))[:, :0:-1]
+        by_level = np.zeros((len(tables), n_labels))
+        by_level[:, n_labels + 1 - tables.shape[1] :] = tables[:, :0:-1]
         steps = self.steps if weights is None else self.steps * weights
         sums = steps * by_level[:, :, np.newaxis]
-        for level in range(1, n_labels):
-            sums[:, level] += sums[:, level - 1]
+        for of_table in sums:
+            levels = list(of_table)  # rows taken out once: half of the time of this loop would go into indexing
+            for below, level in pairwise(levels):
+                np.add(below, level, out=level)
         return sums
 
     def label_sums(self, running: FloatArray) -> FloatArray:
@@ -68,9 +74,13 @@ class Levels:
         By sparse products, which add up twice as quickly as `numpy.bincount`.
         """
         _, n_labels, n_rows = running.shape
-        starts, ones = np.arange(0, (n_labels + 1) * n_rows, n_rows, dtype=np.int32), np.ones(n_labels)
-        labels, shape = self.labels.ravel(), (n_labels, n_labels)
-        return np.array([sp.csr_array((sums.ravel(), labels, starts), shape).T @ ones for sums in running])
+        starts = np.arange(0, (n_labels + 1) * n_rows, n_rows, dtype=np.int32)
+        places = sp.csc_array((running[0].ravel(), self.labels.ravel(), starts), (n_labels, n_labels))
+        found, ones = np.empty(running.shape[:2]), np.ones(n_labels)
+        for table, sums in enumerate(running):
+            places.data = sums.ravel()
+            found[table] = places @ ones
+        return found
 
     def by_label(self, running: FloatArray) -> FloatArray:
         """Running sums of one table, (n_labels, n_rows), at the labels that they belong to: (n_rows, n_labels)."""

@@ -1,6 +1,6 @@
-"""What explain() found: which labels, pairs of labels, rows and label sets the loss comes from."""
+"""What explain() found about one model: which labels, pairs of labels, rows and label sets its loss comes from."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,9 +10,7 @@ import numpy as np
 from choral._array_api import to_host
 from choral._optional import require
 from choral._outputs import plain_numbers
-from choral._text import counted
 from choral._typing import FloatArray
-from choral._validation import ROUNDING
 from choral.explanation.error_pairs import ErrorPairs
 from choral.explanation.label_sets import (
     CostlyRow,
@@ -23,16 +21,13 @@ from choral.explanation.label_sets import (
     RowNumbers,
     read_labels,
 )
-from choral.explanation.sections import Section, as_html, as_text, clip, names_of, percent, shown_of, signed
+from choral.explanation.sections import as_html, as_text
+from choral.explanation.summary import notes_of, sections_of, title_of
+from choral.explanation.tables import TABLES, Columns, check_table, columns_of, plain
 from choral.explanation.usual_figures import UsualFigures, usual_figures
 from choral.losses import choquet_rows
 from choral.measures import Measure
 from choral.rows import Rows
-
-SHOWN_LABELS, SHOWN_PAIRS, SHOWN_ROWS, SHOWN_MODELS = 10, 3, 4, 5
-TABLES = ("labels", "pairs", "rows", "mistakes", "figures")
-
-Columns = dict[str, Any]  # columns of a table by name: arrays or lists of one length
 
 
 class SharesAlong(NamedTuple):
@@ -179,10 +174,7 @@ class Explanation:
 
     @cached_property
     def figures(self) -> UsualFigures | None:
-        """F1, Jaccard, precision and recall by scikit-learn; None for dask arrays.
-
-        With many rows, these take longer than all the rest.
-        """
+        """F1, Jaccard, precision and recall by scikit-learn; None for dask arrays."""
         return None if self._rows.is_lazy else usual_figures(self._rows)
 
     # Tables: dicts of columns
@@ -230,11 +222,11 @@ class Explanation:
 
     def row_table(self) -> Columns:
         """A row for each of the most costly rows: columns ``id``, ``row``, ``loss``, ``true`` and ``predicted``."""
-        return _columns_of(CostlyRow, self.costly_rows or ())
+        return columns_of(CostlyRow, self.costly_rows or ())
 
     def mistake_table(self) -> Columns:
         """A row for each of the most frequent mistakes: columns ``true``, ``predicted`` and ``n_rows``."""
-        return _columns_of(LabelSetMistake, self.mistakes or ())
+        return columns_of(LabelSetMistake, self.mistakes or ())
 
     def figure_table(self) -> Columns:
         """A row for each label, in the order of columns: ``label``, ``precision``, ``recall``, ``f1``, ``support``."""
@@ -258,7 +250,7 @@ class Explanation:
                 strict=True,
             )
         )
-        return tables[_check_table(what, TABLES)]()
+        return tables[check_table(what, TABLES)]()
 
     def to_pandas(self, what: str = "labels") -> Any:
         """One of the tables as a frame of pandas; see `table`."""
@@ -274,305 +266,31 @@ class Explanation:
             "n_unobserved": self.n_unobserved,
             "loss": self.loss,
             "labels": list(self.labels),
-            "shares": _plain(self.shares),
-            "error_rates": _plain(self.error_rates),
-            "gains": _plain(self.gains),
+            "shares": plain(self.shares),
+            "error_rates": plain(self.error_rates),
+            "gains": plain(self.gains),
             "along": {
                 "family": self.along.family,
                 "parameters": plain_numbers(self.along.parameters),
-                "shares": _plain(self.along.shares),
-                "losses": _plain(self.along.losses),
-                "gains": _plain(self.along.gains),
-                "hamming": _plain(self.along.hamming),
+                "shares": plain(self.along.shares),
+                "losses": plain(self.along.losses),
+                "gains": plain(self.along.gains),
+                "hamming": plain(self.along.hamming),
             },
             "pairs": {
                 "confidence": self.confidence,
                 "is_sampled": pairs.is_sampled,
-                "strongest": [{**_plain(pair._asdict()), "excess": pair.excess} for pair in pairs.pairs],
+                "strongest": [{**plain(pair._asdict()), "excess": pair.excess} for pair in pairs.pairs],
                 "matrix_labels": list(pairs.labels),
-                "correlations": _plain(pairs.correlations),
+                "correlations": plain(pairs.correlations),
             },
-            "costly_rows": _plain(self.costly_rows),
-            "label_sets": None if self.label_sets is None else _plain(self.label_sets._asdict()),
-            "figures": None if figures is None else {**_plain(figures._asdict()), "conventions": figures.conventions},
-        }
-
-    # Text
-
-    def __repr__(self) -> str:
-        return as_text(self._title(), list(self._sections()), self._notes())
-
-    def _repr_html_(self) -> str:
-        return as_html(self._title(), list(self._sections()), self._notes())
-
-    def _title(self) -> str:
-        size = f"{counted(self.n_rows, 'row')}, {counted(len(self.labels), 'label')}"
-        return f"{self.name}: loss {self.loss:.4f} by {clip(repr(self.measure), 40)}; {size}"
-
-    def _sections(self) -> Iterator[Section]:
-        yield self._label_section()
-        if self.pairs.pairs:
-            yield self._pair_section()
-        if self.costly_rows:
-            yield self._row_section()
-        if self.mistakes:
-            yield self._mistake_section()
-
-    def _label_section(self) -> Section:
-        table, loss, hamming = self.label_table(), self.loss, float(self.along.hamming.sum())
-        shown = min(SHOWN_LABELS, len(self.labels))
-        rows = [
-            [
-                clip(table["label"][place], 30),
-                percent(table["error_rate"][place]),
-                percent(table["hamming_share"][place] / hamming if hamming else np.nan),
-                percent(table["share"][place] / loss if loss else np.nan),
-                _number(table["gain"][place]),
-            ]
-            for place in range(shown)
-        ]
-        columns = ["label", "wrong", "of Hamming loss", "of this loss", "weight gain"]
-        return Section(f"Labels by their part of the loss{shown_of(shown, len(self.labels), 'label')}", columns, rows)
-
-    def _pair_section(self) -> Section:
-        pairs = [*self.pairs.more[:SHOWN_PAIRS], *reversed(self.pairs.less[:SHOWN_PAIRS])]
-        rows = [
-            [
-                f"{clip(self.labels[pair.first], 20)} + {clip(self.labels[pair.second], 20)}",
-                percent(pair.together),
-                percent(pair.expected),
-                signed(pair.excess),
-                f"{signed(pair.lower)} to {signed(pair.upper)}",
-                "< 0.001" if pair.p_value < 0.001 else f"{pair.p_value:.3f}",
-            ]
-            for pair in pairs
-        ]
-        columns = ["labels", "together", "expected", "excess", f"{100 * self.confidence:g} % interval", "p"]
-        sampled = "; found in a sample of rows" if self.pairs.is_sampled else ""
-        return Section(f"Wrong together more (+) or less (-) often than independent errors{sampled}", columns, rows)
-
-    def _row_section(self) -> Section:
-        costly = self.costly_rows or ()
-        rows = [
-            [clip(str(row.id), 16), f"{row.loss:.4f}", names_of(row.true, 32), names_of(row.predicted, 32)]
-            for row in costly[:SHOWN_ROWS]
-        ]
-        return Section("Most costly rows", ["row", "loss", "true", "predicted"], rows, left=(0, 2, 3))
-
-    def _mistake_section(self) -> Section:
-        rows = [
-            [str(mistake.n_rows), names_of(mistake.true, 40), names_of(mistake.predicted, 40)]
-            for mistake in (self.mistakes or ())[:SHOWN_ROWS]
-        ]
-        return Section("Most frequent mistakes of label sets", ["rows", "true", "predicted"], rows, left=(1, 2))
-
-    def _notes(self) -> list[str]:
-        notes = []
-        if not self.loss:
-            notes.append("Nothing is wrong.")
-        sets = self.label_sets
-        if sets is not None and sets.never_predicted:
-            shown = "; ".join(names_of(some.labels, 24) for some in sets.never_predicted[:3])
-            notes.append(f"Never predicted: {sets.n_never_predicted} of {sets.n_true} true label sets, such as {shown}")
-        if self.figures is not None:
-            f = self.figures
-            notes.append(f"F1: {f.f1_samples:.4f} by row, {f.f1_micro:.4f} micro, {f.f1_macro:.4f} macro (0 / 0 is 0)")
-            notes.append(
-                f"Jaccard: {f.jaccard_samples:.4f} by row, {f.jaccard_micro:.4f} micro, {f.jaccard_macro:.4f} macro"
-            )
-        return notes
-
-
-class Disagreement(NamedTuple):
-    """A row that two models judge differently.
-
-    Attributes
-    ----------
-    id, row
-        As in `CostlyRow`.
-    losses : tuple of two floats
-        Of the best and of the second model.
-    true : tuple of str
-    predicted : tuple of two tuples of str
-        By the best and by the second model.
-    """
-
-    id: Any
-    row: int
-    losses: tuple[float, float]
-    true: Names
-    predicted: tuple[Names, Names]
-
-
-class Disagreements(NamedTuple):
-    """Rows that the best and the second model judge differently.
-
-    Attributes
-    ----------
-    models : tuple of two str
-        The model with the least loss, and the next.
-    n_first_better, n_second_better, n_equal : int
-        Rows in which the best model, the second, or neither has the smaller loss.
-    rows : tuple of Disagreement
-        Those with the largest differences, in favour of the best model first, then in favour of the second.
-    """
-
-    models: tuple[str, str]
-    n_first_better: int
-    n_second_better: int
-    n_equal: int
-    rows: tuple[Disagreement, ...]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Explanations(Mapping[str, Explanation]):
-    """Where the losses of several models come from: a mapping from names to `Explanation`, in the order given.
-
-    Attributes
-    ----------
-    explanations : dict from name to Explanation
-    """
-
-    explanations: dict[str, Explanation]
-
-    def __getitem__(self, name: str) -> Explanation:
-        return self.explanations[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.explanations)
-
-    def __len__(self) -> int:
-        return len(self.explanations)
-
-    @property
-    def ranking(self) -> tuple[str, ...]:
-        """The names of the models from the least loss up; of equal ones, the first given."""
-        return tuple(sorted(self.explanations, key=lambda name: self.explanations[name].loss))
-
-    @cached_property
-    def disagreements(self) -> Disagreements | None:
-        """Rows that the best and the second model judge differently; None for one model, and for dask arrays."""
-        if len(self) < 2:
-            return None
-        best, second = (self[name] for name in self.ranking[:2])
-        if best.row_losses is None or second.row_losses is None:
-            return None
-        return _compare(best, second, best.row_losses, second.row_losses)
-
-    def table(self, what: str = "labels") -> Columns:
-        """One of the tables of `Explanation` for all models, with a column ``model``; or ``disagreements``."""
-        if _check_table(what, (*TABLES, "disagreements")) == "disagreements":
-            return _columns_of(Disagreement, () if self.disagreements is None else self.disagreements.rows)
-        tables = {name: one.table(what) for name, one in self.items()}
-        columns = next(iter(tables.values()))
-        lengths = {name: len(next(iter(table.values()))) for name, table in tables.items()}
-        joined: Columns = {"model": [name for name, length in lengths.items() for _ in range(length)]}
-        for column in columns:
-            joined[column] = [value for table in tables.values() for value in table[column]]
-        return joined
-
-    def to_pandas(self, what: str = "labels") -> Any:
-        """One of the tables as a frame of pandas; see `table`."""
-        return require("pandas", "tables").DataFrame(self.table(what))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, text and lists, ready for JSON."""
-        between = self.disagreements
-        return {
-            "models": {name: one.to_dict() for name, one in self.items()},
-            "ranking": list(self.ranking),
-            "disagreements": None if between is None else _plain(between._asdict()),
+            "costly_rows": plain(self.costly_rows),
+            "label_sets": None if self.label_sets is None else plain(self.label_sets._asdict()),
+            "figures": None if figures is None else {**plain(figures._asdict()), "conventions": figures.conventions},
         }
 
     def __repr__(self) -> str:
-        return as_text(self._title(), list(self._sections()), [])
+        return as_text(title_of(self), list(sections_of(self)), notes_of(self))
 
     def _repr_html_(self) -> str:
-        return as_html(self._title(), list(self._sections()), [])
-
-    def _title(self) -> str:
-        first = next(iter(self.values()))
-        size = f"{counted(first.n_rows, 'row')}, {counted(len(first.labels), 'label')}"
-        return f"{counted(len(self), 'model')}: losses by {clip(repr(first.measure), 40)}; {size}"
-
-    def _sections(self) -> Iterator[Section]:
-        names = self.ranking[:SHOWN_MODELS]
-        best = self[names[0]]
-        shown = best.order[:SHOWN_LABELS]
-        rows = [["loss", *(f"{self[name].loss:.4f}" for name in names)]]
-        rows += [
-            [clip(best.labels[label], 24), *(f"{self[name].shares[label]:.4f}" for name in names)] for label in shown
-        ]
-        which = shown_of(len(names), len(self), "model") + shown_of(len(shown), len(best.labels), "label")
-        columns = ["", *(clip(name, 12) for name in names)]
-        yield Section(f"Loss, and the part of each label in it, the best model first{which}", columns, rows)
-        between = self.disagreements
-        if between is None or not between.rows:
-            return
-        first, second = (clip(name, 16) for name in between.models)
-        counts = f"{first} is better in {counted(between.n_first_better, 'row')}, {second} in {between.n_second_better}"
-        rows = [
-            [
-                clip(str(row.id), 12), *(f"{loss:.4f}" for loss in row.losses),
-                names_of(row.true, 18), *(names_of(labels, 18) for labels in row.predicted),
-            ]
-            for row in _some_of_both(between.rows)
-        ]  # fmt: skip
-        columns = ["row", "loss", "loss", "true", first, second]
-        yield Section(f"Rows that two models judge differently: {counts}", columns, rows, left=(0, 3, 4, 5))
-
-
-def _compare(best: Explanation, second: Explanation, losses: FloatArray, others: FloatArray) -> Disagreements:
-    known = np.flatnonzero(~np.isnan(losses))  # the same rows for both: what is known depends on the truth
-    gaps = (others - losses)[known]
-    gaps[np.abs(gaps) <= ROUNDING] = 0
-    n_better, n_worse, n_most = int((gaps > 0).sum()), int((gaps < 0).sum()), best.n_most
-    in_favour = np.argsort(-gaps, kind="stable")[: min(n_most, n_better)]
-    against = np.argsort(gaps, kind="stable")[: min(n_most, n_worse)]
-    places = known[np.concatenate([in_favour, against])]
-    sets = [read_labels(model._rows, places, model.labels) for model in (best, second)]
-    ids: Any = best._ids
-    rows = tuple(
-        Disagreement(ids[place], place, (float(losses[place]), float(others[place])), true, (first, then))
-        for place, (true, first), (_, then) in zip(places.tolist(), *sets, strict=True)
-    )
-    return Disagreements((best.name, second.name), n_better, n_worse, known.size - n_better - n_worse, rows)
-
-
-def _some_of_both(rows: tuple[Disagreement, ...]) -> list[Disagreement]:
-    """The first few rows in favour of each model."""
-    sides = [[row for row in rows if (row.losses[0] < row.losses[1]) == is_first] for is_first in (True, False)]
-    return [row for side in sides for row in side[:SHOWN_ROWS]]
-
-
-def _check_table(what: str, known: tuple[str, ...]) -> str:
-    if what not in known:
-        raise ValueError(f"what must be one of {', '.join(map(repr, known))}; got {what!r}.")
-    return what
-
-
-def _columns_of(kind: Any, rows: tuple[Any, ...]) -> Columns:
-    return {name: [getattr(row, name) for row in rows] for name in kind._fields}
-
-
-def _number(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.2f}"
-
-
-def _plain(value: Any) -> Any:
-    """Arrays, tuples and numbers of NumPy as lists and numbers, nan as None."""
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind != "f" or np.isfinite(value).all():
-            return value.tolist()
-        value = value.tolist()
-    if isinstance(value, np.generic):
-        value = value.item()
-    if hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, dict):
-        return {key: _plain(some) for key, some in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(some) for some in value]
-    if isinstance(value, float):
-        return None if np.isnan(value) else "inf" if value == np.inf else value
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
+        return as_html(title_of(self), list(sections_of(self)), notes_of(self))

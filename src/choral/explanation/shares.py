@@ -32,7 +32,8 @@ from choral.explanation.shares_by_form import shares_of_block
 from choral.losses import Reduction
 from choral.measures import ByCount, Measure, check_measure
 from choral.rows import Rows, add_up, open_rows
-from choral.rows.label_errors import label_sums
+
+ROUNDING_OF_TABLES = 1e-15  # entries that differ by less are the same: those of k = 1 and of Hamming loss
 
 
 @np.errstate(under="ignore")
@@ -165,10 +166,10 @@ class ShareCollector:
     def _add_by_level(self, block: ErrorsOfRows) -> None:
         """Add scores: sorted once for all counting measures, and equal measures once."""
         tables, which = self._tables
-        is_even = (tables[:, 1:] == tables[:, 1:2]).all(axis=1)  # Hamming loss: each label by itself
+        is_even = np.ptp(tables[:, 1:], axis=1) < ROUNDING_OF_TABLES  # Hamming loss: each label by itself
         found = np.zeros((len(tables), self._n_labels))
         for part in chunks(block):
-            found[is_even] += tables[is_even, 1:2] * label_sums(part.errors, part.weights)
+            found[is_even] += tables[is_even, 1:2] * part.label_sums
             if not is_even.all():
                 running = part.levels.running_sums(tables[~is_even], part.weights)
                 found[~is_even] += part.levels.label_sums(running)
@@ -183,8 +184,10 @@ class ShareCollector:
     def _tables(self) -> tuple[FloatArray, np.ndarray]:
         """The different tables of even parts of counting measures, and which of them each measure has."""
         forms: list[Any] = [self._forms[place] for place in self._counted]
-        tables, which = np.unique([even_parts(form, self._n_labels) for form in forms], axis=0, return_inverse=True)
-        return tables, which.ravel()
+        tables = np.array([even_parts(form, self._n_labels) for form in forms])
+        rounded = np.rint(tables / ROUNDING_OF_TABLES)
+        _, first, which = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+        return tables[first], which.ravel()
 
     def finish(self) -> ShareSums:
         """The sums of all rows."""
