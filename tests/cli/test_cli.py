@@ -593,7 +593,9 @@ def test_bad_values_name_file_line_and_column(folder):
     Path("t.csv").write_text(TRUE.replace("3,0,0,1", "3,0,0,7"))
     assert_fails("error: t.csv, line 4, column 'c': expected 0 or 1; got 7.0.\n", "t.csv", "broad.csv")
     Path("p.csv").write_text(DEEP.replace("1,0,0,4", "1,0,-3,4"))
-    assert_fails("error: p.csv, line 2, column 'a': expected a number in [0, 1]; got -3.0.\n", "true.csv", "p.csv")
+    remedy = "To cut scores of another range, say --threshold NUMBER: 0 for logits and for labels -1 and +1."
+    place = "error: p.csv, line 2, column 'a': expected a number in [0, 1]"
+    assert_fails(f"{place}; got -3.0. {remedy}\n", "true.csv", "p.csv")
     np.save("p.npy", np.array([[0, 1], [1, np.nan]]))
     np.save("t.npy", np.eye(2))
     message = "error: p.npy, row 2 (counted from 1), column 2: expected a number{}; got nan.\n"

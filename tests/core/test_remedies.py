@@ -212,11 +212,11 @@ def test_a_binomial_measure_is_a_value_as_before():
 
 SCORES = np.array([[0.2, 0.9, 0.7], [0.1, 0.4, 0.6]])
 HIGH = (
-    "threshold should lie in [0, 1], as all scores of {} do; it is 50, so no label is predicted. "
+    "threshold should lie in [0, 1], as all values of {} do; it is 50, so no label is predicted. "
     "Divide a percentage by 100."
 )
 LOW = (
-    "threshold should lie in [0, 1], as all scores of {} do; it is -1, so every label is predicted. "
+    "threshold should lie in [0, 1], as all values of {} do; it is -1, so every label is predicted. "
     "A threshold of 0.5 cuts scores where 0 cuts logits."
 )
 

@@ -70,9 +70,9 @@ def test_in_html(evaluation):
     [
         ({"a": TRUE, "b": 1 - TRUE}, {}, "a is best, whatever the loss."),
         (MODELS, {}, "No model is surely best at k=1"),
-        ({"a": TRUE, "b": TRUE}, {}, "No model is surely best; a leads."),
+        ({"a": TRUE, "b": TRUE}, {}, "All models have the same losses."),
         ({"a": TRUE, "b": 1 - TRUE}, {"n_bootstrap": 0}, "a leads, whatever the loss."),
-        (MODELS, {"n_bootstrap": 0}, "apart leads at k=1 (Hamming), together at k=4 (subset 0/1)."),
+        (MODELS, {"n_bootstrap": 0}, "apart leads at k=1 (Hamming), together leads at k=4 (subset 0/1)."),
         ({"a": 1 - TRUE}, {}, "a: loss 1.0000 at k=1 (Hamming), 1.0000 at k=4 (subset 0/1)."),
     ],
 )
@@ -88,11 +88,64 @@ def test_headlines_of_two_ends():
     assert found.headline() == "one is best at k=1 (Hamming), half at k=4 (subset 0/1)."
     quarter = np.where(np.arange(200)[:, None] < 50, 1 - TRUE, TRUE)
     found = evaluate(TRUE, {"quarter": quarter, "one": one_wrong})
-    expected = "quarter is best at k=4 (subset 0/1); no model is surely best at k=1 (Hamming), where quarter leads."
+    same = "where quarter and one have the same loss."
+    expected = f"quarter is best at k=4 (subset 0/1); no model is surely best at k=1 (Hamming), {same}"
     assert found.headline() == expected
     apart = evaluate(TRUE[:40], {name: labels[:40] for name, labels in MODELS.items()})
-    leads = "No model is surely best; apart leads at k=1 (Hamming), together at k=4 (subset 0/1)."
-    assert apart.headline() in (leads, leads.replace("apart leads at k=1 (Hamming), together", "together leads at k=1"))
+    leads = "No model is surely best; apart leads at k=1 (Hamming), together leads at k=4 (subset 0/1)."
+    assert apart.headline() in (leads, "No model is surely best; together leads.")
+
+
+def test_headlines_of_equal_losses_and_of_one_label():
+    one_wrong, two_wrong = TRUE.copy(), TRUE.copy()
+    one_wrong[:, 0] ^= 1
+    two_wrong[:, :2] ^= 1
+    found = evaluate(TRUE, {"one": one_wrong, "two": two_wrong}, n_bootstrap=0)  # both are wrong in all rows
+    assert found.headline() == "one leads at k=1 (Hamming), one and two have the same loss at k=4 (subset 0/1)."
+    many = {f"m{i}": one_wrong for i in range(5)}
+    found = evaluate(TRUE, {**many, "two": two_wrong}, n_bootstrap=0)
+    assert found.headline().startswith("5 models have the same loss at k=1 (Hamming), 6 models")
+    assert evaluate(TRUE[:, :1], {"one": 1 - TRUE[:, :1]}).headline() == "one: loss 1.0000 at k=1 (Hamming)."
+
+
+def test_names_stay_in_their_line():
+    found = evaluate(TRUE, {"two\nlines": APART}, n_bootstrap=0)
+    assert repr(found).splitlines()[1].startswith(r"two\nlines ")
+    assert r"<th>two\nlines</th>" in found._repr_html_()
+    assert found.headline().startswith(r"two\nlines: loss")
+    assert found.answer()[0].startswith(r"two\nlines has a loss")
+
+
+def test_references_of_many_models_are_told_as_a_range():
+    found = evaluate(TRUE, {f"m{i}": APART | (TRUE & (np.arange(4) < i)) for i in range(5)}, n_bootstrap=0)
+    by_chance = {name: found.independent_togetherness()[name] for name in found.models}
+    (low, lowest), *_, (high, highest) = sorted((value, name) for name, value in by_chance.items())
+    expected = f"it would be between {low:.4f} ({lowest}) and {high:.4f} ({highest})."
+    assert any(sentence.endswith(expected) for sentence in found.sentences())
+
+
+def test_rows_without_known_labels_are_told():
+    true = TRUE.astype(float)
+    true[:2] = np.nan
+    notes = evaluate(true, {"apart": APART}, n_bootstrap=0).notes()
+    assert notes == ["2 more rows have no known label and are left out."]
+    true[1] = 0
+    sentences = evaluate(true, {"apart": APART}, n_bootstrap=0).sentences()
+    assert sentences[0].startswith("199 rows, 4 labels")
+    assert "1 more row has no known label and is left out." in sentences
+
+
+def test_warnings_are_not_said_again():
+    scores = np.abs(TRUE - 0.2)
+    with pytest.warns(UserWarning, match=r"threshold should lie in \[0, 1\]"):
+        found = evaluate(TRUE, {"scores": scores}, threshold=50, n_bootstrap=0)
+    assert "all irrelevant" in repr(found)  # warnings are errors in tests
+    assert found.explain().loss == pytest.approx(found.curves["scores"].losses[-1])
+
+
+def test_an_explained_model_keeps_its_name(evaluation):
+    assert evaluation.explain("apart").name == "apart"
+    assert repr(evaluation.explain("apart")).startswith("apart: loss ")
 
 
 def test_the_answer_is_what_needs_no_table(evaluation):
@@ -360,7 +413,7 @@ def test_the_other_family_is_judged_alike(pages):
 def explained(monkeypatch):
     """The arguments of explain(), which has tests of its own."""
     calls = []
-    fake = SimpleNamespace(explain=lambda *args, **options: calls.append((args, options)) or "explanation")
+    fake = SimpleNamespace(explain=lambda *args, **options: calls.append((args, options)) or {"apart": "of one"})
     monkeypatch.setitem(sys.modules, "choral.explanation.explaining", fake)
     return calls
 
@@ -368,12 +421,13 @@ def explained(monkeypatch):
 def test_explain(explained):
     weight = np.arange(200.0)
     found = evaluate(TRUE, MODELS, threshold=0.5, sample_weight=weight, n_bootstrap=0, confidence=0.9)
-    assert found.explain("apart") == "explanation"
+    assert found.explain("apart") == "of one"
     found.explain("apart", SubsetMeasure(), labels=list("abcd"), n_pairs=3)
     found.explain()
     (first, options), (second, named), (several, _) = explained
     assert first[0] is TRUE
-    assert first[1] is APART
+    assert first[1]["apart"] is APART
+    assert list(first[1]) == ["apart"]
     assert len(first) == 2
     assert options == {
         "family": "binomial",
@@ -387,7 +441,7 @@ def test_explain(explained):
     assert (named["labels"], named["n_pairs"]) == (list("abcd"), 3)
     assert several[1] == MODELS
     evaluate(TRUE, {"apart": APART}, n_bootstrap=0).explain()
-    assert explained[-1][0][1] is APART
+    assert explained[-1][0][1]["apart"] is APART
 
 
 def test_explain_needs_rows_and_the_same_labels_for_all_losses(explained, of_parts):

@@ -223,6 +223,23 @@ def test_place_of_a_wrong_value(write, content, place):
         check_truth(read_labels(write("t.csv", content)))
 
 
+def test_labels_of_minus_one_have_a_remedy(write):
+    signs = read_labels(write("t.csv", "a,b\n1,-1\n-1,1\n"))
+    place = r"t\.csv, line 2, column 'b': expected 0 or 1; got -1\.0\. Write labels -1 and \+1 as 0 and 1"
+    with pytest.raises(ValueError, match=rf"{place}\.$"):
+        check_truth(signs)
+    with pytest.raises(ValueError, match=rf"{place}; a missing label is an empty cell or nan\.$"):
+        check_truth(signs, may_be_missing=True)
+
+
+def test_the_remedy_for_scores_of_another_range_is_not_for_nan():
+    message = r"column 2: expected a number in \[0, 1\]; got"
+    with pytest.raises(ValueError, match=rf"{message} 7\.0\. Cut them\.$"):
+        check_scores(table([[0.5, 7]]), remedy="Cut them.")
+    with pytest.raises(ValueError, match=rf"{message} nan\.$"):
+        check_scores(table([[0.5, np.nan]]), remedy="Cut them.")
+
+
 def test_a_wrong_value_in_the_first_line_may_be_a_name(write):
     with pytest.raises(
         ValueError, match=r"line 1, column 1: .*; got 101\.0 \(if this line is a header, say header=True\)\."

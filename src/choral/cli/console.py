@@ -33,6 +33,7 @@ OPTIONS_BY_ARGUMENT = {
     "say id_column=": "say --id ",
     "say sep=": "say --sep ",
     "say tag_sep=": "say --tag-sep ",
+    "say threshold=": "say --threshold ",
 }
 
 Show = Callable[[int, int, str], None]  # done, of how many, with what

@@ -8,7 +8,7 @@ import numpy as np
 
 from choral._typing import FloatArray
 from choral.curves import area_of, largest_losses, togetherness_by_areas
-from choral.evaluation.source import EvaluationSource
+from choral.evaluation.source import EvaluationSource, without_known_warnings
 from choral.measures.families import get_family
 from choral.profiles import EachLossProfile, ErrorProfile, LabelErrorRates, ObservedProfile, open_models
 from choral.profiles.error_profile import name_in_messages
@@ -77,7 +77,8 @@ def independent_profiles(
         threshold=source.threshold,
     )
     in_messages = {name_in_messages(name): y_pred for name, y_pred in source.predictions.items()}
-    values, models = open_models(in_messages, family, parameters, open_model)
+    with without_known_warnings():
+        values, models = open_models(in_messages, family, parameters, open_model)
     found: dict[str, ErrorProfile | ObservedProfile | EachLossProfile] = {}
     for name, model in zip(source.predictions, models, strict=True):
         profiles = [LabelErrorRates.from_rows(rows).independent_profile() for rows in model.rows]

@@ -3,7 +3,6 @@
 import html
 import os
 import textwrap
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from choral._optional import require
 from choral._outputs import plain_numbers
-from choral._text import did_you_mean
+from choral._text import counted, did_you_mean, printable
 from choral._validation import ROUNDING
 from choral.curves import LossCurve, PairwiseCurve
 from choral.evaluation.comparing import Comparison, Difference
@@ -25,11 +24,11 @@ from choral.evaluation.references import (
     independent_profiles,
     togetherness_interval,
 )
-from choral.evaluation.source import EvaluationSource
+from choral.evaluation.source import EvaluationSource, without_known_warnings
 from choral.evaluation.wording import make_answer, make_headline, make_sentences
 from choral.measures import Measure
 from choral.measures.families import FAMILIES, Family, get_family
-from choral.profiles import EachLossProfile, ErrorProfile, LabelErrorRates, MixedPredictionsWarning, ObservedProfile
+from choral.profiles import EachLossProfile, ErrorProfile, LabelErrorRates, ObservedProfile
 from choral.stats import Band, bootstrap_band
 
 if TYPE_CHECKING:
@@ -208,7 +207,7 @@ class Evaluation:
         """The curves that independent errors of the same rates would have: see `choral.independent_curve`.
 
         For each model and the baseline. They are found from the labels and predictions when first asked for. Where the
-        evaluation was made of summaries of parts, those of scores are missing; None if that are all.
+        evaluation was made of summaries of parts, those of scores are missing; None if no curve is left.
         """
         if not self._independent:
             return None
@@ -300,24 +299,30 @@ class Evaluation:
 
     def _table(self) -> list[list[str]]:
         """The cells of the summary, the titles first."""
-        rows = [[name, *(f"{'*' * best}{text}" for text, best in row)] for name, row in self.cells().items()]
+        rows = [[printable(name), *(f"{'*' * best}{text}" for text, best in row)] for name, row in self.cells().items()]
         return [["model", *self.summary().columns], *rows]
 
     def headline(self) -> str:
         """Which model is best at both ends, in one short sentence; of a single model, its losses there."""
-        return make_headline(self)
+        return printable(make_headline(self))
 
     def answer(self) -> list[str]:
         """What is known of the best model, in sentences; those of `sentences` that need no table."""
-        return make_answer(self)
+        return [printable(sentence) for sentence in make_answer(self)]
 
     def sentences(self) -> list[str]:
         """What to read from the table: what was judged, what is known of the best model, and what the columns mean."""
-        return make_sentences(self)
+        return [printable(sentence) for sentence in make_sentences(self)]
 
     def notes(self) -> list[str]:
-        """What a reader of the table must know, in sentences: which labels were decided anew for each loss."""
-        return [f"Decided anew for each loss: {', '.join(self.each_loss)}."] if self.each_loss else []
+        """What a reader of the table must know, in sentences: rows left out, and labels decided anew for each loss."""
+        found = []
+        if self.n_unobserved:
+            verb = "has no known label and is" if self.n_unobserved == 1 else "have no known label and are"
+            found.append(f"{counted(self.n_unobserved, 'more row')} {verb} left out.")
+        if self.each_loss:
+            found.append(f"Decided anew for each loss: {', '.join(self.each_loss)}.")
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, ready for JSON."""
@@ -458,8 +463,7 @@ class Evaluation:
         if source is None or source.parameters is not None:
             return []
         others = [family for family in FAMILIES if family != self.family and source.serves(family)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MixedPredictionsWarning)  # it has been said
+        with without_known_warnings():
             return [
                 evaluate(
                     source.y_true,
@@ -504,7 +508,7 @@ class Evaluation:
         from choral.explanation.explaining import explain
 
         source = self.source
-        predictions = {each: source.predictions[each] for each in names}
+        predictions: dict[str, Any] = {each: source.predictions[each] for each in names}
         given = {
             "family": self.family,
             "threshold": source.threshold,
@@ -513,9 +517,10 @@ class Evaluation:
             "labels": source.label_names,
             "confidence": self.confidence,
         }
-        y_pred: Any = predictions[names[0]] if len(names) == 1 else predictions
         measures = () if measure is None else (measure,)
-        return explain(source.y_true, y_pred, *measures, **{**given, **options})
+        with without_known_warnings():
+            found = explain(source.y_true, predictions, *measures, **{**given, **options})
+        return found[names[0]] if len(names) == 1 else found
 
     def _check_name(self, name: str, names: Sequence[str] | None = None) -> None:
         known = list(self.curves) if names is None else names

@@ -1,12 +1,14 @@
 """What an evaluation was made of, kept for the questions that come after it."""
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
 from choral._typing import LabelMatrix, RandomState, RowWeights
-from choral.profiles import DecidedLabels, Predictions
+from choral.profiles import DecidedLabels, MixedPredictionsWarning, Predictions
 from choral.rows import column_names
 
 
@@ -55,6 +57,15 @@ class EvaluationSource:
     def serves(self, family: str) -> bool:
         """Whether all predictions can be judged along a family: not those that were decided for another one."""
         return all(_serves(y_pred, family) for y_pred in self.predictions.values())
+
+
+@contextmanager
+def without_known_warnings() -> Iterator[None]:
+    """Do not say again what was said about the same labels and predictions when they were evaluated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixedPredictionsWarning)
+        warnings.filterwarnings("ignore", "threshold should lie in", UserWarning)
+        yield
 
 
 def _serves(y_pred: Predictions, family: str) -> bool:

@@ -11,6 +11,7 @@ from choral.measures.families import describe_parameter, get_family
 if TYPE_CHECKING:
     from choral.evaluation.result import Evaluation, Summary
 
+MAX_NAMED = 4  # models whose reference is given one by one
 MIN_ROWS, MIN_BOOTSTRAP_SAMPLES = 10, 100  # with fewer, a bootstrap interval is no evidence
 LITTLE_POWER_ROWS = 100  # with fewer, even a clear difference may not show
 AREA = "area: the mean loss along the slide from Hamming to subset 0/1 loss."
@@ -24,28 +25,36 @@ def make_headline(evaluation: "Evaluation") -> str:
     if len(evaluation.models) == 1:
         (name,) = evaluation.models
         losses = evaluation.curves[name].losses[[0, -1]]
-        return f"{name}: loss {losses[0]:.4f} at {ends[0]}, {losses[1]:.4f} at {ends[1]}."
+        told = dict.fromkeys(f"{loss:.4f} at {end}" for loss, end in zip(losses, ends, strict=True))  # one if one label
+        return f"{name}: loss {', '.join(told)}."
+    if np.ptp([evaluation.curves[name].losses for name in evaluation.models], axis=0).max() <= ROUNDING:
+        return "All models have the same losses."
     best = evaluation.best[0], evaluation.best[-1]
     always = len(set(evaluation.best)) == 1
+    leads = [_describe_lead(evaluation, index) for index in (0, -1)]
+    lead = leads[0] if leads[0] == leads[1] else f"{leads[0]} at {ends[0]}, {leads[1]} at {ends[1]}"
     if explain_doubt(evaluation) or evaluation.differences is None:
-        return (
-            f"{best[0]} leads, whatever the loss."
-            if always
-            else f"{best[0]} leads at {ends[0]}, {best[1]} at {ends[1]}."
-        )
+        return f"{lead}, whatever the loss." if always and leads[0] == leads[1] else f"{lead}."
     sure = [not _find_near(evaluation, parameter) for parameter in (first, last)]
     if always and all(sure):
         return f"{best[0]} is best, whatever the loss."
     if all(sure):
         return f"{best[0]} is best at {ends[0]}, {best[1]} at {ends[1]}."
     if not any(sure):
-        lead = f"{best[0]} leads" if best[0] == best[1] else f"{best[0]} leads at {ends[0]}, {best[1]} at {ends[1]}"
         return f"No model is surely best; {lead}."
     known, open_end = (0, 1) if sure[0] else (1, 0)
     return (
-        f"{best[known]} is best at {ends[known]}; no model is surely best at {ends[open_end]}, "
-        f"where {best[open_end]} leads."
+        f"{best[known]} is best at {ends[known]}; no model is surely best at {ends[open_end]}, where {leads[open_end]}."
     )
+
+
+def _describe_lead(evaluation: "Evaluation", index: int) -> str:
+    """Which model leads at a point of the curves, or which ones have the same loss there."""
+    losses = {name: evaluation.curves[name].losses[index] for name in evaluation.models}
+    least = [name for name, loss in losses.items() if loss <= min(losses.values()) + ROUNDING]
+    if len(least) == 1:
+        return f"{least[0]} leads"
+    return f"{join_names(least) if len(least) <= MAX_NAMED else f'{len(least)} models'} have the same loss"
 
 
 def make_sentences(evaluation: "Evaluation") -> list[str]:
@@ -98,10 +107,13 @@ def _describe_columns(evaluation: "Evaluation", summary: "Summary") -> list[str]
         return [AREA]
     is_lazy = evaluation.source is not None and evaluation.source.is_lazy  # a look at it must not start a cluster
     by_chance = {} if is_lazy else evaluation.independent_togetherness()
-    known = [
-        f"{by_chance[name]:.4f} ({name})" for name in evaluation.models if np.isfinite(by_chance.get(name, np.nan))
-    ]
-    return [AREA, f"{TOGETHER} If errors were independent, it would be {join_names(known)}." if known else TOGETHER]
+    known = {name: by_chance[name] for name in evaluation.models if np.isfinite(by_chance.get(name, np.nan))}
+    if not known:
+        return [AREA, TOGETHER]
+    ends = [min(known, key=known.__getitem__), max(known, key=known.__getitem__)]
+    named = [f"{known[name]:.4f} ({name})" for name in (known if len(known) <= MAX_NAMED else ends)]
+    told = join_names(named) if len(known) <= MAX_NAMED else f"between {join_names(named)}"
+    return [AREA, f"{TOGETHER} If errors were independent, it would be {told}."]
 
 
 def explain_doubt(evaluation: "Evaluation") -> str:

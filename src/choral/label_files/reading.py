@@ -33,6 +33,7 @@ READERS: dict[str, Callable[[Path, ReadOptions], LabelTable]] = {
     ".parquet": read_parquet,
 }
 SUFFIXES = tuple(READERS)
+OTHER_RANGE = "To cut scores of another range, say threshold=NUMBER: 0 for logits and for labels -1 and +1."
 
 
 def label_suffix(path: str | os.PathLike[str]) -> str:
@@ -233,7 +234,7 @@ def read_compared(
     tables = []
     for path in paths.predictions.values():
         table = read(path, ignored_column=options.weight_column, **given)
-        check_scores(table, of_any_range=options.threshold is not None)
+        check_scores(table, of_any_range=options.threshold is not None, remedy=OTHER_RANGE)
         if truth.tag_sep is None and table.tag_sep is None:
             table = align(truth, table)  # at once: the table in its own order need not stay in memory
         tables.append(table)

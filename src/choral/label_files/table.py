@@ -191,15 +191,19 @@ def check_truth(table: LabelTable, *, may_be_missing: bool = False) -> None:
     Traceback (most recent call last):
     ValueError: true.csv, line 3, column 'sky': expected 0 or 1; got 7.
     """
+    missing = "; a missing label is an empty cell or nan" if may_be_missing else ""
+    remedies = {-1: f"Write labels -1 and +1 as 0 and 1{missing}."}
     if may_be_missing:
         # nan alone differs from itself: faster than isnan, for labels that are integers
-        _refuse_where(lambda values: (values != 0) & (values != 1) & (values == values), table, "0 or 1")
+        _refuse_where(lambda values: (values != 0) & (values != 1) & (values == values), table, "0 or 1", remedies.get)
     else:
-        _refuse_where(lambda values: (values != 0) & (values != 1), table, "0 or 1")
+        _refuse_where(lambda values: (values != 0) & (values != 1), table, "0 or 1", remedies.get)
 
 
-def check_scores(table: LabelTable, *, of_any_range: bool = False) -> None:
+def check_scores(table: LabelTable, *, of_any_range: bool = False, remedy: str | None = None) -> None:
     """Refuse what is not in [0, 1]; of scores of any range, only what is not a number.
+
+    The remedy is a sentence about numbers outside [0, 1]; it follows the error.
 
     Examples
     --------
@@ -210,7 +214,10 @@ def check_scores(table: LabelTable, *, of_any_range: bool = False) -> None:
     if of_any_range:
         _refuse_where(np.isnan, table, "a number")
     else:
-        _refuse_where(lambda values: ~((values >= 0) & (values <= 1)), table, "a number in [0, 1]")
+        outside = "a number in [0, 1]"
+        _refuse_where(
+            lambda values: ~((values >= 0) & (values <= 1)), table, outside, lambda got: None if got != got else remedy
+        )
 
 
 def check_row_weights(table: LabelTable, column: str, *, may_all_be_zero: bool = False) -> None:
@@ -236,18 +243,25 @@ def check_row_weights(table: LabelTable, column: str, *, may_all_be_zero: bool =
         raise ValueError(f"{table.source}, column {quoted(column)}: all weights are 0; expected one above 0.")
 
 
-def _refuse_where(is_wrong: Callable[[np.ndarray], np.ndarray], table: LabelTable, expected: str) -> None:
-    """Refuse the first value, row by row, that is wrong."""
+def _refuse_where(
+    is_wrong: Callable[[np.ndarray], np.ndarray],
+    table: LabelTable,
+    expected: str,
+    find_remedy: Callable[[Any], str | None] = lambda _: None,
+) -> None:
+    """Refuse the first value, row by row, that is wrong; a remedy for that value follows the error, if there is one."""
     for start, values in _blocks(table.values):
         wrong = is_wrong(values)
         if wrong.any():
             index = int(wrong.argmax())  # in the order of rows
             row, label = _row_and_label(table.values, start + index)
             column = f"column {label + 1}" if table.labels is None else f"column {quoted(table.labels[label])}"
-            got = f"got {values.flat[index].item()}"
+            value = values.flat[index].item()
+            got = f"got {value}"
             if row == 0 and table.first_line is not None and table.labels is None:
                 got += " (if this line is a header, say header=True)"
-            hint = _suggest_id(table, label)
+            remedy = find_remedy(value)
+            hint = _suggest_id(table, label) or ("" if remedy is None else f" {remedy}")
             raise ValueError(f"{table.describe_cell(row, column)}: expected {expected}; {got}.{hint}")
 
 

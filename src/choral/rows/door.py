@@ -136,9 +136,9 @@ def warn_of_threshold(name: str, threshold: float) -> None:
     else:
         effect, remedy = "every label is predicted", "A threshold of 0.5 cuts scores where 0 cuts logits"
     warnings.warn(
-        f"threshold should lie in [0, 1], as all scores of {name} do; it is {threshold:g}, so {effect}. {remedy}.",
+        f"threshold should lie in [0, 1], as all values of {name} do; it is {threshold:g}, so {effect}. {remedy}.",
         UserWarning,
-        stacklevel=2,
+        stacklevel=3,
     )
 
 
