@@ -1,4 +1,4 @@
-"""Draw the figures of the README: ``python scripts/figures.py [FOLDER]``, by default ``docs/figures``.
+"""Draw figures of README and docs/explain.md: ``python scripts/figures.py [FOLDER]``, by default ``docs/figures``.
 
 The data of the curves are handwritten digits whose labels are the segments of a seven-segment display; the models are
 those of ``scripts/examples.py``: one decision tree per label against one tree for whole label sets. The decisions are
@@ -14,8 +14,12 @@ import matplotlib as mpl
 mpl.use("Agg")  # files need no window
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
 
-from choral import PolynomialMeasure, expected_curve
+from choral import PolynomialMeasure, expected_curve, explain
+from choral.datasets import load_digits_segments
 from choral.displays import ChoquetDisplay, DecisionDisplay, LossCurveDisplay, PairwiseDisplay
 from choral.paper.examples import FIVE_LABELS
 from examples import predict
@@ -51,6 +55,18 @@ def draw_decisions():
     return figure
 
 
+def draw_explanation():
+    """Where the subset 0/1 loss of logistic regressions comes from, as in docs/explain.md."""
+    digits = load_digits_segments()
+    X, Y = digits.X[:600] > 7, digits.Y[:600]
+    model = OneVsRestClassifier(LogisticRegression(max_iter=1000))
+    found = explain(Y, cross_val_predict(model, X, Y), labels=digits.label_names)
+    figure, axes = plt.subplots(1, 2, figsize=(10.5, 3.8), layout="constrained")
+    found.plot_labels(axes[0])
+    found.plot_pairs(axes[1])
+    return figure
+
+
 def excess_losses(display):
     """For each prediction that is best for some k, how much more it loses than the best one does."""
     least = display.optimal.curve().losses
@@ -63,7 +79,13 @@ def excess_losses(display):
 def main():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/figures")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, draw in (("curves", draw_curves), ("integral", draw_integral), ("decisions", draw_decisions)):
+    figures = {
+        "curves": draw_curves,
+        "integral": draw_integral,
+        "decisions": draw_decisions,
+        "explain": draw_explanation,
+    }
+    for name, draw in figures.items():
         figure = draw()
         figure.savefig(folder / f"{name}.png", dpi=200, metadata={"Software": None})
         plt.close(figure)

@@ -47,31 +47,31 @@ def lines_after(output, start):
 def test_one_model_is_explained_after_its_table(folder):
     output = run("true.csv", "near.csv", "--explain")
     assert output.startswith(run("true.csv", "near.csv"))
-    lines = lines_after(output, "near: loss 0.5000 by SubsetMeasure(); 4 rows, 2 labels")
+    lines = lines_after(output, "near: subset 0/1 loss 0.5000; 4 rows, 2 labels")
     shares = [line.split() for line in lines if line.startswith(("  sea", "  sky"))]
     # r1: sky alone, 1; r3: both, 1/2 each; over four rows, of a loss of 1/2
     assert shares[0] == ["sky", "50.0", "%", "66.7", "%", "75.0", "%", "1.12"]
     assert shares[1][:3] == ["sea", "25.0", "%"]
-    assert any(line.split() == ["r3", "1.0000", "sea,", "sky", "(none)"] for line in lines)
-    assert "models: losses by" not in output
+    assert any(line.split() == ["r3", "1.0000", "sea,", "sky", "-sea,", "-sky"] for line in lines)
+    assert "models: " not in output
 
 
 def test_of_several_models_the_best_is_explained_and_all_stand_side_by_side(folder):
     output = run("true.csv", "far.csv", "near.csv", "--explain")
-    assert output.count(": loss ") == 1
-    assert "near: loss 0.5000" in output
-    lines = lines_after(output, "2 models: losses by SubsetMeasure()")
+    assert output.count(": subset 0/1 loss ") == 1
+    assert "near: subset 0/1 loss 0.5000" in output
+    lines = lines_after(output, "2 models: subset 0/1 loss; 4 rows, 2 labels")
     assert [line.split() for line in lines[2:5]] == [
         ["near", "far"],
         ["loss", "0.5000", "0.7500"],
         ["sky", "0.3750", "0.0000"],
     ]
     assert "near is better in 1 row, far in 0" in output
-    assert lines_after(output, "  r2")[0].split() == ["r2", "0.0000", "1.0000", "sky", "sky", "sea,", "sky"]
+    assert lines_after(output, "  r2")[0].split() == ["r2", "sky", "(right)", "+sea"]
 
 
 def test_without_the_option_nothing_is_explained(folder):
-    assert "SubsetMeasure" not in run("true.csv", "near.csv")
+    assert "subset 0/1 loss 0.5000" not in run("true.csv", "near.csv")
     assert "explanations" not in json.loads(run("true.csv", "near.csv", "--json"))
 
 
@@ -85,22 +85,24 @@ def test_json(folder):
 
 
 def test_the_last_loss_of_the_table_is_explained(folder):
-    assert "near: loss 0.3750 by BinomialMeasure(k=1)" in run("true.csv", "near.csv", "--parameters", 1, "--explain")
+    assert "near: loss by BinomialMeasure(k=1) 0.3750;" in run("true.csv", "near.csv", "--parameters", 1, "--explain")
 
 
 def test_rows_and_labels_without_names_are_counted_from_1(folder):
     np.save("true.npy", [[1, 0], [0, 1], [1, 1]])
     np.save("pred.npy", [[1, 0], [0, 1], [0, 1]])
-    lines = lines_after(run("true.npy", "pred.npy", "--explain"), "pred: loss")
+    lines = lines_after(run("true.npy", "pred.npy", "--explain"), "pred: subset 0/1 loss")
     assert any(line.startswith("  label 1  33.3 %") for line in lines)
-    assert any(line.split() == ["3", "1.0000", "label", "1,", "label", "2", "label", "2"] for line in lines)
+    assert any(line.split() == ["3", "1.0000", "label", "1,", "label", "2", "-label", "1"] for line in lines)
 
 
 def test_scores_are_explained_as_they_are_or_by_the_threshold(folder):
     np.save("true.npy", [[1, 0], [0, 1]])
     np.save("scores.npy", [[0.75, 0.0], [0.5, 1.0]])
-    assert "scores: loss 0.3750" in run("true.npy", "scores.npy", "--soft", "--no-tune", "--explain")
-    assert "scores: loss 0.5000" in run("true.npy", "scores.npy", "--threshold", "0.5", "--no-tune", "--explain")
+    assert "scores: subset 0/1 loss 0.3750" in run("true.npy", "scores.npy", "--soft", "--no-tune", "--explain")
+    assert "scores: subset 0/1 loss 0.5000" in run(
+        "true.npy", "scores.npy", "--threshold", "0.5", "--no-tune", "--explain"
+    )
 
 
 def test_folders_of_parts_are_refused(folder):

@@ -14,23 +14,23 @@ TRUE = np.array([[1, 1, 0], [0, 0, 1], [1, 1, 0], [0, 0, 1]])
 PRED = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
 LABELS = ["sea", "sky", "car"]
 TEXT = """\
-y_pred: loss 0.5000 by SubsetMeasure(); 4 rows, 3 labels
+y_pred: subset 0/1 loss 0.5000; 4 rows, 3 labels
 Labels by their part of the loss
   label   wrong  of Hamming loss  of this loss  weight gain
   sky    50.0 %           66.7 %        75.0 %         1.12
   car    25.0 %           33.3 %        25.0 %         0.75
   sea     0.0 %            0.0 %         0.0 %            -
-Wrong together more (+) or less (-) often than independent errors
+Wrong together more (+) or less (-) often than independent errors, in percentage points
   labels     together  expected  excess     95 % interval      p
   sky + car    25.0 %    12.5 %  +12.50  -25.00 to +25.00  1.000
 Most costly rows
-  row    loss  true      predicted
-  1    1.0000  car       sky
-  0    1.0000  sea, sky  sea
+  row    loss  true      mistake: - missed, + added
+  1    1.0000  car       -car, +sky
+  0    1.0000  sea, sky  -sky
 Most frequent mistakes of label sets
-  rows  true      predicted
-     1  sea, sky  sea
-     1  car       sky
+  rows  true      mistake: - missed, + added
+     1  sea, sky  -sky
+     1  car       -car, +sky
 F1: 0.6667 by row, 0.7273 micro, 0.7222 macro (0 / 0 is 0)
 Jaccard: 0.6250 by row, 0.5714 micro, 0.6111 macro"""
 
@@ -60,7 +60,7 @@ def test_text_fits_a_screen():
     y_true, predictions, options = large(n_models=8)
     many = explain(y_true, predictions, **options)
     one = many["a model with a very long name 0"]
-    for result, title in ((one, "Wrong together"), (many, "Rows that two models judge differently")):
+    for result, title in ((one, "Wrong together"), (many, "Rows judged differently")):
         lines = repr(result).split("\n")
         assert len(lines) <= 40
         assert max(map(len, lines)) <= 100
@@ -197,3 +197,32 @@ def test_values_are_frozen_and_travel():
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.name = "other"
     assert explain(TRUE, PRED).measure == SubsetMeasure()
+
+
+# Pictures
+
+
+def test_explanations_are_drawn():
+    pytest.importorskip("matplotlib").use("Agg")
+    found = explain(TRUE, PRED, parameters=[1, 2, 3])
+    bars = found.plot_labels()
+    widths = [[bar.get_width() for bar in container] for container in bars.bars_]
+    order = np.argsort(-found.along.shares[-1], kind="stable")
+    for drawn, place in zip(widths, (0, 2), strict=True):
+        np.testing.assert_allclose(drawn, 100 * found.along.shares[place][order] / found.along.losses[place])
+    assert found.plot_labels(parameter=2).bars_[1][0].get_width() == pytest.approx(
+        100 * found.along.shares[1].max() / found.along.losses[1]
+    )
+    assert len(found.plot_along().lines_) == 3
+    pairs = found.plot_pairs()
+    assert pairs.labels == tuple(found.labels[label] for label in found.pairs.labels)
+    np.testing.assert_array_equal(pairs.matrix, found.pairs.correlations)
+
+
+def test_they_are_drawn_on_given_axes():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    _, axes = pyplot.subplots(1, 3)
+    found = explain(TRUE, PRED)
+    drawn = (found.plot_labels(axes[0]), found.plot_along(axes[1]), found.plot_pairs(axes[2]))
+    assert [display.ax_ for display in drawn] == list(axes)
+    pyplot.close("all")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,11 @@ from choral.explanation.usual_figures import UsualFigures, usual_figures
 from choral.losses import choquet_rows
 from choral.measures import Measure
 from choral.rows import Rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from choral.displays import ErrorPairsDisplay, LabelSharesDisplay
 
 
 class SharesAlong(NamedTuple):
@@ -255,6 +260,34 @@ class Explanation:
     def to_pandas(self, what: str = "labels") -> Any:
         """One of the tables as a frame of pandas; see `table`."""
         return require("pandas", "tables").DataFrame(self.table(what))
+
+    def plot_labels(self, ax: "Axes | None" = None, *, parameter: float | None = None) -> "LabelSharesDisplay":
+        """Draw the shares of labels as bars: in the Hamming loss, and at a parameter of `along`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure unless given.
+        parameter : float, optional
+            One of ``along.parameters``; the last one unless given, subset 0/1 loss as a rule.
+        """
+        return self._shares_display().plot(ax, parameter=parameter)
+
+    def plot_along(self, ax: "Axes | None" = None) -> "LabelSharesDisplay":
+        """Draw the shares of labels as lines along the parameters of `along`."""
+        return self._shares_display().plot_along(ax)
+
+    def _shares_display(self) -> "LabelSharesDisplay":
+        from choral.displays import LabelSharesDisplay  # here: only drawing needs it
+
+        along = self.along
+        return LabelSharesDisplay(self.labels, along.parameters, along.shares, family=along.family)
+
+    def plot_pairs(self, ax: "Axes | None" = None) -> "ErrorPairsDisplay":
+        """Draw a map of the correlations of errors of the labels with the largest shares."""
+        from choral.displays import ErrorPairsDisplay  # as above
+
+        return ErrorPairsDisplay([self.labels[label] for label in self.pairs.labels], self.pairs.correlations).plot(ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, text and lists, ready for JSON: nan is None, infinity the text ``inf``."""

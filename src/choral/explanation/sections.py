@@ -67,17 +67,33 @@ def names_of(labels: Sequence[str], width: int) -> str:
 
     Examples
     --------
-    >>> names_of(["sea", "sky"], 20), names_of([], 20), names_of(["sea", "sky", "sun", "cloud"], 12)
-    ('sea, sky', '(none)', 'sea, sky + 2')
+    >>> names_of(["sea", "sky"], 20), names_of([], 20), names_of(["sea", "sky", "sun", "cloud"], 17)
+    ('sea, sky', '(none)', 'sea and 3 more')
     """
-    if not labels:
-        return "(none)"
-    for shown in range(len(labels), 0, -1):
-        rest = f" + {len(labels) - shown}" if shown < len(labels) else ""
-        text = printable(", ".join(labels[:shown])) + rest
+    return _some_of(labels, width) if labels else "(none)"
+
+
+def mistakes_of(true: Sequence[str], predicted: Sequence[str], width: int) -> str:
+    """In what a predicted label set differs from the true one: ``-`` for each label missed, ``+`` for each added.
+
+    Examples
+    --------
+    >>> mistakes_of(["sea", "sky"], ["sky", "sun"], 20), mistakes_of(["sea"], ["sea"], 20)
+    ('-sea, +sun', '(right)')
+    """
+    missed = [f"-{label}" for label in true if label not in predicted]
+    added = [f"+{label}" for label in predicted if label not in true]
+    return _some_of([*missed, *added], width) if missed or added else "(right)"
+
+
+def _some_of(names: Sequence[str], width: int) -> str:
+    """As many names as fit into a width, at least one; then how many more there are."""
+    for shown in range(len(names), 0, -1):
+        rest = f" and {len(names) - shown} more" if shown < len(names) else ""
+        text = printable(", ".join(names[:shown])) + rest
         if len(text) <= width:
             return text
-    return clip(labels[0], max(width - len(rest), 4)) + rest
+    return clip(names[0], max(width - len(rest), 4)) + rest
 
 
 def percent(number: float) -> str:

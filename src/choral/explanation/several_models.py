@@ -13,8 +13,8 @@ from choral._typing import FloatArray
 from choral._validation import ROUNDING
 from choral.explanation.label_sets import Names, read_labels
 from choral.explanation.result import Explanation
-from choral.explanation.sections import Section, as_html, as_text, clip, names_of, shown_of
-from choral.explanation.summary import SHOWN_LABELS, SHOWN_ROWS
+from choral.explanation.sections import WIDTH, Section, as_html, as_text, clip, mistakes_of, names_of, shown_of
+from choral.explanation.summary import SHOWN_LABELS, SHOWN_ROWS, loss_in_words
 from choral.explanation.tables import TABLES, Columns, check_table, columns_of, plain
 
 SHOWN_MODELS = 5
@@ -122,15 +122,19 @@ class Explanations(Mapping[str, Explanation]):
         }
 
     def __repr__(self) -> str:
-        return as_text(self._title(), list(self._sections()), [])
+        return as_text(self._title(), list(self._sections()), self._notes())
 
     def _repr_html_(self) -> str:
-        return as_html(self._title(), list(self._sections()), [])
+        return as_html(self._title(), list(self._sections()), self._notes())
 
     def _title(self) -> str:
         first = next(iter(self.values()))
         size = f"{counted(first.n_rows, 'row')}, {counted(len(first.labels), 'label')}"
-        return f"{counted(len(self), 'model')}: losses by {clip(repr(first.measure), 40)}; {size}"
+        return f"{counted(len(self), 'model')}: {loss_in_words(first.measure)}; {size}"
+
+    def _notes(self) -> list[str]:
+        between = self.disagreements
+        return ["A - stands for a label that is missed, a + for one that is added."] if between and between.rows else []
 
     def _sections(self) -> Iterator[Section]:
         names = self.ranking[:SHOWN_MODELS]
@@ -141,7 +145,8 @@ class Explanations(Mapping[str, Explanation]):
             [clip(best.labels[label], 24), *(f"{self[name].shares[label]:.4f}" for name in names)] for label in shown
         ]
         which = shown_of(len(names), len(self), "model") + shown_of(len(shown), len(best.labels), "label")
-        columns = ["", *(clip(name, 12) for name in names)]
+        width = min(24, (WIDTH - 30) // len(names) - 2)
+        columns = ["", *(clip(name, width) for name in names)]
         yield Section(f"Loss, and the part of each label in it, the best model first{which}", columns, rows)
         between = self.disagreements
         if between is None or not between.rows:
@@ -150,13 +155,14 @@ class Explanations(Mapping[str, Explanation]):
         counts = f"{first} is better in {counted(between.n_first_better, 'row')}, {second} in {between.n_second_better}"
         rows = [
             [
-                clip(str(row.id), 12), *(f"{loss:.4f}" for loss in row.losses),
-                names_of(row.true, 18), *(names_of(labels, 18) for labels in row.predicted),
+                clip(str(row.id), 12),
+                names_of(row.true, 30),
+                *(mistakes_of(row.true, labels, 24) for labels in row.predicted),
             ]
             for row in _some_of_both(between.rows)
-        ]  # fmt: skip
-        columns = ["row", "loss", "loss", "true", first, second]
-        yield Section(f"Rows that two models judge differently: {counts}", columns, rows, left=(0, 3, 4, 5))
+        ]
+        columns = ["row", "true", first, second]
+        yield Section(f"Rows judged differently: {counts}", columns, rows, left=(0, 1, 2, 3))
 
 
 def _compare(best: Explanation, second: Explanation, losses: FloatArray, others: FloatArray) -> Disagreements:

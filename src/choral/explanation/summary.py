@@ -6,18 +6,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from choral._text import counted
-from choral.explanation.sections import Section, clip, names_of, percent, shown_of, signed
+from choral.explanation.sections import Section, clip, mistakes_of, names_of, percent, shown_of, signed
+from choral.measures import HammingMeasure, Measure, SubsetMeasure
 
 if TYPE_CHECKING:
     from choral.explanation.result import Explanation
 
 SHOWN_LABELS, SHOWN_PAIRS, SHOWN_ROWS = 10, 3, 4
+MISTAKE = "mistake: - missed, + added"
 
 
 def title_of(found: "Explanation") -> str:
     """Model, loss and size in a line."""
     size = f"{counted(found.n_rows, 'row')}, {counted(len(found.labels), 'label')}"
-    return f"{found.name}: loss {found.loss:.4f} by {clip(repr(found.measure), 40)}; {size}"
+    return f"{found.name}: {loss_in_words(found.measure)} {found.loss:.4f}; {size}"
+
+
+def loss_in_words(measure: Measure) -> str:
+    """What the loss of a measure is called.
+
+    Examples
+    --------
+    >>> from choral import BinomialMeasure
+    >>> loss_in_words(SubsetMeasure()), loss_in_words(BinomialMeasure(3))
+    ('subset 0/1 loss', 'loss by BinomialMeasure(k=3)')
+    """
+    for known, words in ((SubsetMeasure(), "subset 0/1 loss"), (HammingMeasure(), "Hamming loss")):
+        if measure == known:
+            return words
+    return f"loss by {clip(repr(measure), 40)}"
 
 
 def sections_of(found: "Explanation") -> Iterator[Section]:
@@ -63,24 +80,25 @@ def _pair_section(found: "Explanation") -> Section:
     ]
     columns = ["labels", "together", "expected", "excess", f"{100 * found.confidence:g} % interval", "p"]
     sampled = "; found in a sample of rows" if found.pairs.is_sampled else ""
-    return Section(f"Wrong together more (+) or less (-) often than independent errors{sampled}", columns, rows)
+    heading = "Wrong together more (+) or less (-) often than independent errors, in percentage points"
+    return Section(heading + sampled, columns, rows)
 
 
 def _row_section(found: "Explanation") -> Section:
     costly = found.costly_rows or ()
     rows = [
-        [clip(str(row.id), 16), f"{row.loss:.4f}", names_of(row.true, 32), names_of(row.predicted, 32)]
+        [clip(str(row.id), 16), f"{row.loss:.4f}", names_of(row.true, 32), mistakes_of(row.true, row.predicted, 36)]
         for row in costly[:SHOWN_ROWS]
     ]
-    return Section("Most costly rows", ["row", "loss", "true", "predicted"], rows, left=(0, 2, 3))
+    return Section("Most costly rows", ["row", "loss", "true", MISTAKE], rows, left=(0, 2, 3))
 
 
 def _mistake_section(found: "Explanation") -> Section:
     rows = [
-        [str(mistake.n_rows), names_of(mistake.true, 40), names_of(mistake.predicted, 40)]
+        [str(mistake.n_rows), names_of(mistake.true, 40), mistakes_of(mistake.true, mistake.predicted, 40)]
         for mistake in (found.mistakes or ())[:SHOWN_ROWS]
     ]
-    return Section("Most frequent mistakes of label sets", ["rows", "true", "predicted"], rows, left=(1, 2))
+    return Section("Most frequent mistakes of label sets", ["rows", "true", MISTAKE], rows, left=(1, 2))
 
 
 def notes_of(found: "Explanation") -> list[str]:
