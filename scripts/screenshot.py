@@ -1,4 +1,4 @@
-"""Take a picture of a report for the README: ``python scripts/screenshot.py study-paper/report.html``.
+"""Take a picture of a report for the README: ``python scripts/screenshot.py study-quick/report.html``.
 
 Writes docs/figures/report.png by the headless Chromium that the tests use.
 """
@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SIZE = (1280, 1560)
+SIZE = (1280, 1240)
 
 
 def main() -> int:

@@ -143,6 +143,7 @@ def test_the_map_has_a_sign_and_says_what_is_not_known():
     cells = re.findall(r'<td class="(\w+)" style="--depth:(\d+)%".*?<span>(.*?)</span>', html)
     assert cells == [("together", "85", "0.50"), ("apart", "42", "\N{MINUS SIGN}0.25")]
     assert ' and sky: not known"></td>' in html
+    assert "labels with the largest shares" not in html  # they are all there
 
 
 def test_a_large_map_keeps_its_numbers_for_screen_readers():
@@ -171,6 +172,17 @@ def test_many_labels_are_counted():
     html = render(ONE | many)
     assert len(body_rows(html, "shares-1")) == 200
     assert "50 labels with smaller shares left out." in html
+
+
+@pytest.mark.parametrize("n_explanations, n_rows, n_cells", [(6, 40, 24 * 23 / 2), (7, 25, 12 * 11 / 2)])
+def test_many_explanations_are_shorter(n_explanations, n_rows, n_cells):
+    many = {key: [0.001 * i for i in range(40)] for key in ("labels", "rates", "share_hamming", "share")}
+    matrix = {"labels": list(range(24)), "values": [[0.1] * 24] * 24}
+    html = render(*([ONE | many | {"matrix": matrix}] * n_explanations))
+    assert len(body_rows(html, "shares-1")) == n_rows
+    assert ("15 labels with smaller shares left out." in html) == (n_rows == 25)
+    assert html.count('class="together"') == n_explanations * n_cells
+    assert f"The {12 if n_rows == 25 else 24} labels with the largest shares." in html
 
 
 def test_several_models_are_folded_and_data_sets_named():

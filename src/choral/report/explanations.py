@@ -1,12 +1,14 @@
 """The section "Where the loss comes from": labels, labels together, rows and label sets; all of it without a script."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from choral._text import counted, join_names
 from choral.report.markup import MINUS, Cell, Html, number, prose, table, text
 
-MAX_LABELS = 200  # in the table of shares, the largest first
+MAX_LABELS, MAX_LABELS_OF_MANY = 200, 25  # in the table of shares, the largest first
+MANY = 6  # explanations: with more, each one is shorter, else a page of many data sets would grow by megabytes
 MAX_WITH_NUMBERS = 12  # labels: a larger map shows its numbers to screen readers and pointers alone
 SMALL_LINE = (64, 18)  # width and height of the line of a label, in its own units
 STRONGEST = 85  # per cent of the full colour, so that text on it stays readable
@@ -28,7 +30,10 @@ def explanations(contents: dict[str, Any]) -> str:
     datasets = list(dict.fromkeys(each["dataset"] for each in found))
     bodies = []
     for dataset in datasets:
-        for write, of_kind in ((_explanation, found), (_disagreements, between)):
+        for write, of_kind in (
+            (partial(_explanation, is_one_of_many=len(found) > MANY), found),
+            (_disagreements, between),
+        ):
             numbered = enumerate(of_kind, start=1)
             bodies += [write(i, each, several=len(datasets) > 1) for i, each in numbered if each["dataset"] == dataset]
     return _lead(found, contents.get("explained", "")) + "".join(bodies)
@@ -44,13 +49,13 @@ def _lead(found: Sequence[dict[str, Any]], explained: str) -> str:
     )
 
 
-def _explanation(index: int, found: dict[str, Any], *, several: bool) -> str:
+def _explanation(index: int, found: dict[str, Any], *, several: bool, is_one_of_many: bool) -> str:
     name = f"{found['model']} on {found['dataset']}" if several else found["model"]
     parts = [
         _numbers(found),
-        _shares(index, found),
+        _shares(index, found, is_one_of_many=is_one_of_many),
         _pairs(index, found),
-        _map(found.get("matrix")),
+        _map(found, is_one_of_many=is_one_of_many),
         _rows(index, found),
         _mistakes(index, found),
     ]
@@ -92,8 +97,9 @@ def with_interval(found: Mapping[str, Any]) -> str:
     return f"{value:.2f}{interval}"
 
 
-def _shares(index: int, found: dict[str, Any]) -> str:
+def _shares(index: int, found: dict[str, Any], *, is_one_of_many: bool) -> str:
     """A row for each label, the largest share first, with bars for both ends of the way."""
+    max_labels = MAX_LABELS_OF_MANY if is_one_of_many else MAX_LABELS
     of_hamming, of_measure = (_percentages(found[key]) for key in ("share_hamming", "share"))
     longest = max([*of_hamming, *of_measure], default=0) or 1
     order = sorted(range(len(of_measure)), key=lambda label: -of_measure[label])
@@ -109,7 +115,7 @@ def _shares(index: int, found: dict[str, Any]) -> str:
             _bar(of_measure[label], longest, "measure"),
             *([_line([some[label] for some in points], largest)] if points else []),
         ]
-        for label in order[:MAX_LABELS]
+        for label in order[:max_labels]
     ]
     headings = ["Label", "Error rate", "Share of Hamming loss", f"Share by {found['measure']}"]
     if points:
@@ -143,7 +149,7 @@ def _line(percentages: Sequence[float], largest: float) -> Html:
     ]
     words = ", ".join(f"{percentage:.1f} %" for percentage in percentages)
     return Html(
-        f'<svg class="small-line" viewBox="0 0 {width} {height}" role="img" aria-label="{words}"><title>{words}</title>'
+        f'<svg class="small-line" viewBox="0 0 {width} {height}" role="img"><title>{words}</title>'
         f'<path d="M0,{height / 2:g}h{width}"/><polyline points="{" ".join(places)}"/></svg>'
         f"<span>{_signed(changes[-1], 1)}</span>",
         changes[-1],
@@ -208,11 +214,13 @@ def _interval(lower: float | None, upper: float | None) -> Html | None:
     return Html(f'<span class="interval">{number(float(lower))} to {number(float(upper))}</span>', float(lower))
 
 
-def _map(matrix: dict[str, Any] | None) -> str:
+def _map(found: dict[str, Any], *, is_one_of_many: bool) -> str:
     """A heat map with a sign, below the diagonal; nothing for fewer than two labels."""
-    if not matrix or len(matrix["labels"]) < 2:
+    matrix = found.get("matrix") or {"labels": ()}
+    if len(matrix["labels"]) < 2:
         return ""
-    names, values = [str(label) for label in matrix["labels"]], matrix["values"]
+    shown = matrix["labels"][:MAX_WITH_NUMBERS] if is_one_of_many else matrix["labels"]
+    names, values = [str(label) for label in shown], matrix["values"]
     known = [abs(values[i][j]) for i in range(len(names)) for j in range(i) if _is_known(values[i][j])]
     limit = max(known, default=0.0) or 1.0
     head = "".join(f'<th scope="col"><span title="{text(name)}">{text(name)}</span></th>' for name in names[:-1])
@@ -228,7 +236,9 @@ def _map(matrix: dict[str, Any] | None) -> str:
         f"<tbody>{body}</tbody></table></div>"
         '<p class="note">Correlations of the errors of two labels, from \N{MINUS SIGN}1 to 1: '
         '<span class="key together"></span> above 0, wrong together more often than independent errors would be, '
-        '<span class="key apart"></span> below 0, less often.</p>'
+        '<span class="key apart"></span> below 0, less often.'
+        + (f" The {len(names)} labels with the largest shares." if len(names) < len(found["labels"]) else "")
+        + "</p>"
     )
 
 
