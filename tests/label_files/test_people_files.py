@@ -346,9 +346,7 @@ def test_one_tag_in_each_cell(write):
     assert (table.labels, table.tag_sep) == (("pop", "rock"), "")
     assert table.notes == (f"column 'genre' of {path} is read as lists of tags, one in a cell.",)
     path = write("t.csv", "id,genre\n1,rock pop\n2,pop\n")
-    assert (
-        read_labels(path).notes[0].endswith("lists of tags, one in a cell; if blanks separate them, say tag_sep=' '.")
-    )
+    assert read_labels(path).notes[0].endswith("tags, one in a cell; if blanks separate them, say tag_sep=' '.")
     assert read_labels(path, tag_sep=" ").labels == ("pop", "rock")
 
 
