@@ -575,7 +575,7 @@ def test_progress_is_for_terminals_and_leaves_stdout_alone(folder, monkeypatch):
         ("probability\n1\n", "bad.csv must hold rows x labels, at least one of each; got shape (1, 0)."),
         (
             "a,b,p\n0,1,1\n",
-            "bad.csv has no column 'probability'; it has 'a', 'b', 'p'. Say --probability COLUMN, or --samples if all",
+            "bad.csv has no column 'probability'; it has 'a', 'b', 'p'. Say --probability COLUMN; --samples if all",
         ),
         ("0,1,0.5\n1,1,0.5\n", "no column 'probability'; give it a header that names one, or say --samples"),
     ],

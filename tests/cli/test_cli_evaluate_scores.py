@@ -61,6 +61,12 @@ def test_one_line_says_what_is_lost(folder, calibrator):
     assert f"{choral.subset_loss(Y, SCORES >= 0.5):.4f} by a cut" in text
 
 
+def test_no_gain_is_no_number(folder):
+    np.save("right.npy", np.abs(Y - 0.2))
+    text = unwrapped(run("true.npy", "right.npy").stdout)
+    assert text.endswith("Nothing was better than a cut at 0.5 (cross-validated on these rows): subset 0/1 0.0000.")
+
+
 def test_json(folder, calibrator):
     found = json.loads(run("true.npy", "scores.npy", "hard.npy", "--json").stdout)["decided_jointly"]
     assert found == {"scores": {**compare_rules(calibrator).to_dict(), "loss": "subset 0/1"}}

@@ -203,6 +203,9 @@ def test_lists_of_tags(folder):
         "note: column 'tags' of pred.csv is read as lists of tags, separated by '|'.\n"
     )
     assert losses("true.csv", "pred.csv", "--id", "song", "--tag-sep", "|") == (found, "")
+    Path("true.csv").write_text("song,tags\n1,rock pop\n2,pop\n")
+    _, notes = losses("true.csv", "true.csv", "--id", "song")
+    assert "one in a cell; if blanks separate them, say --tag-sep ' '." in notes
 
 
 def test_tags_and_scores_of_their_labels(folder):

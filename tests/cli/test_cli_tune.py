@@ -85,6 +85,14 @@ def test_table_of_the_ways_to_decide(folder, calibrator):
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_no_gain_is_no_number(folder):
+    np.save("right.npy", np.abs(Y - 0.2))
+    np.save("y.npy", Y)
+    comparison = json.loads(output("y.npy", "right.npy", "--json"))["comparison"]
+    assert (comparison["rule"], comparison["gain"]["estimate"]) == ("joint", 0)
+    assert "Its loss is the same as that of the cut at 0.5." in output("y.npy", "right.npy")
+
+
 def test_json(folder, calibrator):
     found = json.loads(output("true.csv", "scores.csv", "--json"))
     assert found["comparison"] == compare_rules(calibrator).to_dict()

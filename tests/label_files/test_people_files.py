@@ -206,6 +206,7 @@ def test_blanks_between_numbers(write):
 def test_rows_of_other_widths(write):
     message = r"line 2: expected 2 columns; got 3\. A cell that holds the separator ',' needs quotes; for another"
     assert_refused(write("t.csv", "a,b\n0,1,1\n"), message)
+    assert_refused(write("t.csv", "a;b;c\n0;1;1\n1;1\n"), r"';' needs quotes; for another separator, say sep=','\.")
     assert_refused(write("t.csv", "score\n0,5\n"), r"line 2: expected 1 column; got 2\.")
     assert_refused(write("t.csv", 'a,b\n0,"1\n'), r"unexpected end of data\. Is a quote not closed\?")
 
@@ -353,6 +354,9 @@ def test_one_tag_in_each_cell(write):
     table = read_labels(path)
     assert (table.labels, table.tag_sep) == (("pop", "rock"), "")
     assert table.notes == (f"column 'genre' of {path} is read as lists of tags, one in a cell.",)
+    path = write("t.csv", "id,genre\n1,rock pop\n2,pop\n")
+    assert read_labels(path).notes[0].endswith("tags, one in a cell; if blanks separate them, say tag_sep=' '.")
+    assert read_labels(path, tag_sep=" ").labels == ("pop", "rock")
 
 
 def test_tags_without_ids_and_with_weights(write):

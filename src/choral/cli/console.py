@@ -93,16 +93,16 @@ def errors_in_one_line() -> Iterator[None]:
         typer.echo(f"choral: error: not enough memory. {printable(str(error))}".rstrip(), err=True)
         raise typer.Exit(2) from error
     except (ValueError, OSError, ModuleNotFoundError) as error:
-        typer.echo(f"choral: error: {printable(_name_options(str(error)))}", err=True)
+        typer.echo(f"choral: error: {printable(name_options(str(error)))}", err=True)
         raise typer.Exit(2) from error
 
 
-def _name_options(message: str) -> str:
+def name_options(message: str) -> str:
     """Put our options where the message of an error names arguments of the library's functions.
 
     Examples
     --------
-    >>> _name_options("The first line of a.csv may be a header or labels; say header=True or header=False.")
+    >>> name_options("The first line of a.csv may be a header or labels; say header=True or header=False.")
     'The first line of a.csv may be a header or labels; say --header or --no-header.'
     """
     for argument, option in OPTIONS_BY_ARGUMENT.items():

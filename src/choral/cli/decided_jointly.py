@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._text import counted
+from choral._validation import ROUNDING
 from choral.cli.console import Show
 from choral.curves import LossCurve
 from choral.label_files import LabelTable
@@ -61,7 +62,7 @@ class JointDecisions:
         some = "these rows" if found.n_rows == self.n_rows else f"{found.n_rows} of these rows"
         how = f"cross-validated on {some}"
         of_model = f"{self.model}: " if name_model else ""
-        if found.rule not in RULES:
+        if found.rule not in RULES or abs(found.gain) <= ROUNDING:
             return f"{of_model}Nothing was better than {cut} ({how}): {self.loss} {found.losses['cut']:.4f}."
         losses = f"{self.loss} {found.losses[found.rule]:.4f} instead of {found.losses['cut']:.4f} by {cut}"
         return f"{of_model}{RULES[found.rule]} ({how}): {losses}{_describe_interval(found)}; see choral tune."

@@ -16,7 +16,7 @@ import typer
 from choral._optional import require
 from choral._outputs import check_output, replacing
 from choral._text import printable
-from choral.cli.console import Show
+from choral.cli.console import Show, name_options
 from choral.label_files import LabelTable, check_separator, check_written_suffix, read_labels
 from choral.measures.families import FAMILIES
 
@@ -171,7 +171,7 @@ def read_with_progress(show: Show, path: Path, **options: Any) -> LabelTable:
     show(0, 1, what)
     table = read_labels(path, progress=lambda done, total: show(done, total, what), **options)
     for note in table.notes:
-        typer.echo(f"note: {printable(note)}", err=True)
+        typer.echo(f"note: {printable(name_options(note))}", err=True)
     return table
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from choral._text import counted, printable
+from choral._validation import ROUNDING
 from choral.cli.console import (
     Show,
     new_table,
@@ -351,6 +352,8 @@ def _describe_gain(comparison: "RuleComparison") -> str:
     if comparison.rule == "cut":
         return f"Nothing was better than {cut}."
     lower, upper = comparison.lower or 0.0, comparison.upper or 0.0
+    if abs(comparison.gain) <= ROUNDING:
+        return f"Its loss is the same as that of {cut}."
     than = f"{abs(comparison.gain):.4f} {'lower' if comparison.gain >= 0 else 'higher'} than that of {cut}"
     interval = f"{100 * comparison.confidence:g}% bootstrap interval of the gain: {lower:.4f} to {upper:.4f}"
     return f"Its loss is {than}; {interval}{'; it may be chance' if lower <= 0 <= upper else ''}."

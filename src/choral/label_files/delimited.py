@@ -133,7 +133,8 @@ def _split_lines(path: Path, reader: Any, sep: str) -> Iterator[Record]:
             width = width or len(cells)
             if len(cells) != width:
                 expected = f"expected {counted(width, 'column')}; got {len(cells)}"
-                remedy = f"A cell that holds the separator {sep!r} needs quotes; for another separator, say sep=';'"
+                other = "say sep=';'" if sep != ";" else "say sep=','"
+                remedy = f"A cell that holds the separator {sep!r} needs quotes; for another separator, {other}"
                 raise ValueError(f"{path}, line {reader.line_num}: {expected}. {remedy}.")
             yield reader.line_num, cells
     except csv.Error as error:

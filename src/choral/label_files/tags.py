@@ -101,6 +101,8 @@ def with_tags(table: LabelTable, tags: Sequence[str] | Sequence[Sequence[str]], 
     lists = split_tags(cells, sep) if cells else [list(of_row) for of_row in tags]
     matrix, labels = make_matrix(lists)
     how = f"separated by {sep!r}" if sep else "one in a cell"
+    if not sep and any(" " in cell.strip() for cell in cells):
+        how += "; if blanks separate them, say tag_sep=' '"
     said = options.tag_sep is not None or not cells
     note = () if said else (f"{column} of {table.source} is read as lists of tags, {how}.",)
     return replace(table, values=matrix, labels=labels, tag_sep=sep, notes=(*table.notes, *note))

@@ -246,14 +246,17 @@ def _take_weights(table: LabelTable, column: str) -> LabelTable:
     array([0.6, 0.4])
     >>> _take_weights(table, "probability")
     Traceback (most recent call last):
-    ValueError: joint.csv has no column 'probability'; it has 'sea', 'sky', 'p'. Say --probability COLUMN, or --samples
-    if all rows count alike.
+    ValueError: joint.csv has no column 'probability'; it has 'sea', 'sky', 'p'. Say --probability COLUMN; --samples if
+    all rows count alike; --scores if each row holds the probabilities of its labels.
     """
     if table.labels is None:
         hint = "give it a header that names one, or say --samples if all rows count alike"
         raise ValueError(f"{table.source} has no column names, so no column {quoted(column)}; {hint}.")
     if column not in table.labels:
-        hint = "Say --probability COLUMN, or --samples if all rows count alike"
+        hint = (
+            "Say --probability COLUMN; --samples if all rows count alike; --scores if each row holds the probabilities "
+            "of its labels"
+        )
         raise ValueError(f"{table.source} has no column {quoted(column)}; it has {some_of(table.labels)}. {hint}.")
     is_label = np.array([name != column for name in table.labels])
     return replace(
