@@ -20,9 +20,9 @@ Labels by their part of the loss
   sky    50.0 %           66.7 %        75.0 %         1.12
   car    25.0 %           33.3 %        25.0 %         0.75
   sea     0.0 %            0.0 %         0.0 %            -
-Wrong together more (+) or less (-) often than independent errors, in percentage points
-  labels     together  expected  excess     95 % interval      p
-  sky + car    25.0 %    12.5 %  +12.50  -25.00 to +25.00  1.000
+Wrong together more (+) or less (-) often than independent errors
+  labels     together  expected  excess, points     95 % interval      p
+  sky + car    25.0 %    12.5 %          +12.50  -25.00 to +25.00  1.000
 Most costly rows
   row    loss  true      mistake: - missed, + added
   1    1.0000  car       -car, +sky

@@ -78,10 +78,9 @@ def _pair_section(found: "Explanation") -> Section:
         ]
         for pair in pairs
     ]
-    columns = ["labels", "together", "expected", "excess", f"{100 * found.confidence:g} % interval", "p"]
+    columns = ["labels", "together", "expected", "excess, points", f"{100 * found.confidence:g} % interval", "p"]
     sampled = "; found in a sample of rows" if found.pairs.is_sampled else ""
-    heading = "Wrong together more (+) or less (-) often than independent errors, in percentage points"
-    return Section(heading + sampled, columns, rows)
+    return Section(f"Wrong together more (+) or less (-) often than independent errors{sampled}", columns, rows)
 
 
 def _row_section(found: "Explanation") -> Section:
