@@ -30,18 +30,6 @@ from choral.label_files.tags import make_matrix, split_tags
 LABELS = np.array([[0, 1, 1], [1, 0, 0]])
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Write text or bytes to a file and return its path."""
-
-    def write_file(name, content):
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write_file
-
-
 def assert_refused(path, message, **options):
     with pytest.raises(ValueError, match=message) as caught:
         read_labels(path, **options)
