@@ -1,5 +1,6 @@
 """Files as people have them: pandas' index, other separators, words, missing labels, packed files, tags, parts."""
 
+import csv
 import gzip
 import time
 from contextlib import suppress
@@ -28,6 +29,14 @@ from choral.label_files.delimited import _find_separator
 from choral.label_files.tags import make_matrix, split_tags
 
 LABELS = np.array([[0, 1, 1], [1, 0, 0]])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def usual_cell_size():
+    """Cells may be as long as when Python starts: SciPy's reader of ARFF files lifts the limit for the process."""
+    before = csv.field_size_limit(131072)
+    yield
+    csv.field_size_limit(before)
 
 
 def assert_refused(path, message, **options):
