@@ -14,6 +14,18 @@ LABELS = np.array([[0, 1, 1], [1, 0, 0]])
 
 
 @pytest.fixture
+def write(tmp_path):
+    """Write text or bytes to a file and return its path."""
+
+    def write_file(name, content):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write_file
+
+
+@pytest.fixture
 def write_npz(tmp_path):
     def write_file(**arrays):
         np.savez(tmp_path / "labels.npz", **arrays)

@@ -39,6 +39,18 @@ def usual_cell_size():
     csv.field_size_limit(before)
 
 
+@pytest.fixture
+def write(tmp_path):
+    """Write text or bytes to a file and return its path."""
+
+    def write_file(name, content):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write_file
+
+
 def assert_refused(path, message, **options):
     with pytest.raises(ValueError, match=message) as caught:
         read_labels(path, **options)
