@@ -298,6 +298,19 @@ def test_to_pandas_without_pandas(evaluation, monkeypatch):
 # Two models
 
 
+def test_a_comparison_as_a_frame(evaluation):
+    pytest.importorskip("pandas")
+    found = evaluation.compare("apart", "together")
+    frame = found.to_pandas()
+    assert list(frame) == ["parameter", "first", "second", "difference", "lower", "upper"]
+    assert frame["first"].tolist() == evaluation.curves["apart"].losses.tolist()
+    assert frame["second"].tolist() == evaluation.curves["together"].losses.tolist()
+    np.testing.assert_allclose(frame["difference"], frame["second"] - frame["first"], atol=1e-12)
+    assert frame["upper"].tolist() == found.difference.upper.tolist()
+    without = evaluate(TRUE, MODELS, n_bootstrap=0).compare("apart", "together").to_pandas()
+    assert without[["lower", "upper"]].isna().all().all()
+
+
 def test_compare(evaluation):
     found = evaluation.compare("apart", "together")
     assert isinstance(found, Comparison)

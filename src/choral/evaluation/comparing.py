@@ -1,10 +1,11 @@
 """Two models of an evaluation against each other."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from choral._optional import require
 from choral.curves import PairwiseCurve
 from choral.evaluation.wording import describe_interval
 from choral.measures.families import describe_parameter, get_family
@@ -58,6 +59,27 @@ class Comparison:
     def crossings(self) -> np.ndarray:
         """The parameters at which the better model changes; see `PairwiseCurve.crossings`."""
         return self.pair.crossings()
+
+    def to_pandas(self) -> Any:
+        """A frame with a row for each parameter.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            ``parameter``; ``first`` and ``second``, the losses of both; ``difference``, second minus first, with its
+            interval ``lower`` and ``upper``, nan without bootstrap samples.
+        """
+        pair, unknown = self.pair, np.full(len(self.pair.parameters), np.nan)
+        _, lower, upper = self.difference or (None, unknown, unknown)
+        columns = {
+            "parameter": pair.parameters,
+            "first": pair.curve_a.losses,
+            "second": pair.curve_b.losses,
+            "difference": pair.differences,
+            "lower": lower,
+            "upper": upper,
+        }
+        return require("pandas", "tables").DataFrame(columns)
 
     def __repr__(self) -> str:
         family = self.pair.curve_a.family
