@@ -11,7 +11,6 @@ from choral.evaluation import evaluate_summaries
 from choral.evaluation.evaluating import summarise_models
 from choral.evaluation.last_loss import (
     MAX_CELLS_OF_FIGURES,
-    explain_last_loss,
     explanation_contents,
     last_measure,
     names_to_explain,
@@ -34,7 +33,7 @@ def test_it_is_explain_at_subset_loss_with_names_of_labels_and_rows():
     labels, ids = ["sea", "sky", "car"], [f"song {number}" for number in range(60)]
     weights = np.arange(1, 61)
     evaluation = evaluate(TRUE, {"bad": BAD, "good": GOOD}, sample_weight=weights, confidence=0.8, n_bootstrap=0)
-    found = explain_last_loss(evaluation, labels=labels, ids=ids)
+    found = evaluation.explain(evaluation.models, labels=labels, ids=ids)
     expected = choral.explain(TRUE, GOOD, sample_weight=weights, confidence=0.8, labels=labels, ids=ids)
     assert list(found) == ["bad", "good"]
     assert found["good"].shares == pytest.approx(expected.shares)
@@ -69,9 +68,9 @@ def test_the_last_loss_of_the_table(options, measure, words):
 
 def test_scores_are_explained_as_given_or_by_the_threshold():
     scores = np.clip(0.8 * TRUE + RNG.random(TRUE.shape) * 0.2 - 0.3 * (GOOD != TRUE), 0, 1)
-    as_given = explain_last_loss(evaluate(TRUE, {"m": scores}, n_bootstrap=0))["m"]
+    as_given = evaluate(TRUE, {"m": scores}, n_bootstrap=0).explain(["m"])["m"]
     assert as_given.shares == pytest.approx(choral.explain(TRUE, scores).shares)
-    cut = explain_last_loss(evaluate(TRUE, {"m": scores}, threshold=0.6, n_bootstrap=0))["m"]
+    cut = evaluate(TRUE, {"m": scores}, threshold=0.6, n_bootstrap=0).explain(["m"])["m"]
     assert cut.shares == pytest.approx(choral.explain(TRUE, (scores >= 0.6).astype(int)).shares)
     assert cut.loss != pytest.approx(as_given.loss)
 
@@ -83,7 +82,7 @@ def test_labels_decided_anew_for_each_loss_are_those_for_the_last():
     assert (curve.decisions[0].labels != curve.decisions[-1].labels).any()
     for predictions in (curve, {"binomial": curve}):
         evaluation = evaluate(TRUE, {"decided": predictions}, n_bootstrap=0)
-        found = explain_last_loss(evaluation)["decided"]
+        found = evaluation.explain("decided")
         assert found.shares == pytest.approx(expected.shares)
         (explained,) = contents_of(evaluation)["explanations"]
         assert explained["togetherness"] is None  # of which labels?
@@ -103,11 +102,11 @@ def test_all_of_a_few_models_are_explained_and_the_best_two_of_many():
 def test_summaries_of_parts_hold_no_rows():
     total = summarise_models([open_rows(TRUE, GOOD)], names=["good"], joint=True)
     evaluation = evaluate_summaries(total, n_bootstrap=0)
-    with pytest.raises(ValueError, match=r"summaries of parts do not hold them; expected whole files or arrays\."):
-        explain_last_loss(evaluation)
+    with pytest.raises(ValueError, match=r"which do not hold the rows; choral\.explain\(y_true, y_pred\) takes"):
+        evaluation.explain()
     page = contents_of(evaluation)
     assert "explanations" not in page
-    assert page["notes"][-1].startswith("Where the loss comes from is not shown: explained are rows")
+    assert page["notes"][-1].startswith("Where the loss comes from is not shown: this evaluation was made of summaries")
 
 
 def test_a_page_has_plain_numbers_alone():

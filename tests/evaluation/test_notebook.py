@@ -5,13 +5,12 @@ import json
 import re
 import sys
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import choral
-from choral import ErrorProfile, SubsetMeasure, evaluate
+from choral import ErrorProfile, HammingMeasure, SubsetMeasure, evaluate
 from choral.evaluation import Comparison, Togetherness, evaluate_summaries
 from choral.evaluation.evaluating import summarise_models
 from choral.evaluation.result import COLUMNS
@@ -145,7 +144,7 @@ def test_warnings_are_not_said_again():
 
 def test_an_explained_model_keeps_its_name(evaluation):
     assert evaluation.explain("apart").name == "apart"
-    assert repr(evaluation.explain("apart")).startswith("apart: loss ")
+    assert repr(evaluation.explain("apart")).startswith("apart: subset 0/1 loss ")
 
 
 def test_the_answer_is_what_needs_no_table(evaluation):
@@ -426,8 +425,12 @@ def test_the_other_family_is_judged_alike(pages):
 def explained(monkeypatch):
     """The arguments of explain(), which has tests of its own."""
     calls = []
-    fake = SimpleNamespace(explain=lambda *args, **options: calls.append((args, options)) or {"apart": "of one"})
-    monkeypatch.setitem(sys.modules, "choral.explanation.explaining", fake)
+
+    def fake(*args, **options):
+        calls.append((args, options))
+        return {"apart": "of one"}
+
+    monkeypatch.setattr("choral.explanation.explain", fake)
     return calls
 
 
@@ -435,13 +438,13 @@ def test_explain(explained):
     weight = np.arange(200.0)
     found = evaluate(TRUE, MODELS, threshold=0.5, sample_weight=weight, n_bootstrap=0, confidence=0.9)
     assert found.explain("apart") == "of one"
-    found.explain("apart", SubsetMeasure(), labels=list("abcd"), n_pairs=3)
+    found.explain("apart", HammingMeasure(), labels=list("abcd"), n_pairs=3)
     found.explain()
     (first, options), (second, named), (several, _) = explained
     assert first[0] is TRUE
     assert first[1]["apart"] is APART
     assert list(first[1]) == ["apart"]
-    assert len(first) == 2
+    assert first[2] == SubsetMeasure()
     assert options == {
         "family": "binomial",
         "threshold": 0.5,
@@ -450,7 +453,7 @@ def test_explain(explained):
         "labels": None,
         "confidence": 0.9,
     }
-    assert second[2] == SubsetMeasure()
+    assert second[2] == HammingMeasure()
     assert (named["labels"], named["n_pairs"]) == (list("abcd"), 3)
     assert several[1] == MODELS
     evaluate(TRUE, {"apart": APART}, n_bootstrap=0).explain()
@@ -464,7 +467,7 @@ def test_explain_needs_rows_and_the_same_labels_for_all_losses(explained, of_par
     with pytest.raises(
         ValueError, match="the labels of 'decided' were decided anew for each loss; explain those of one"
     ):
-        evaluate(TRUE, {"decided": curve}, n_bootstrap=0).explain("decided")
+        evaluate(TRUE, {"decided": curve}, n_bootstrap=0).explain("decided", HammingMeasure())
     assert explained == []
 
 

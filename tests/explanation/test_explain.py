@@ -236,7 +236,7 @@ def test_no_pairs_and_no_rows_where_nobody_asks_for_them():
         ({"tree": PRED[:, :2]}, {}, ValueError, r"y_true and predictions\['tree'\] must have the same shape"),
         (np.where(PRED, np.nan, 0), {}, ValueError, r"y_pred must lie in \[0, 1\]; y_pred\[0, 0\] is nan"),
         (PRED, {"measure": "binomial"}, TypeError, "measure must be one of choral.measures"),
-        (PRED, {"measure": choral.FLoss()}, TypeError, "measure must be one of choral.measures"),
+        (PRED, {"measure": choral.FLoss()}, TypeError, "no shares of labels. Explain a measure such as SubsetMeasure"),
         (PRED, {"measure": BinomialMeasure(4)}, ValueError, r"k must lie in 1..3"),
         (PRED, {"family": "cubic"}, ValueError, "family must be one of"),
         (PRED, {"parameters": [2, 1]}, ValueError, "parameters must increase"),

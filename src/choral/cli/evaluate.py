@@ -348,11 +348,11 @@ def _write_page(
 
 def _explain(evaluation: Evaluation, compared: Compared, show: Show) -> "Explanations":
     """Where the last loss of the table comes from."""
-    from choral.evaluation.last_loss import explain_last_loss, names_to_explain
+    from choral.evaluation.last_loss import names_to_explain
 
     show(0, 1, "explaining the loss")
     labels, ids = compared.label_names(evaluation.n_labels), compared.row_names()
-    return explain_last_loss(evaluation, names_to_explain(evaluation), labels=labels, ids=ids)
+    return evaluation.explain(names_to_explain(evaluation), labels=labels, ids=ids)
 
 
 def _print_explanations(explained: "Explanations") -> None:

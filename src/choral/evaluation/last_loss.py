@@ -1,6 +1,5 @@
 """Models explained at the last loss of the table, subset 0/1 loss as a rule; explanations as plain values for pages."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,14 +7,13 @@ import numpy as np
 from choral._outputs import plain_numbers
 from choral.evaluation.references import Togetherness
 from choral.evaluation.result import Evaluation
-from choral.explanation import Explanation, Explanations, explain
+from choral.explanation import Explanation, Explanations
 from choral.measures import Measure, SubsetMeasure
 from choral.measures.families import get_family, name_end
-from choral.profiles import DecidedLabels
 
 MAX_CELLS_OF_FIGURES = 5_000_000  # rows x labels: with more, the usual figures take longer than all the rest
 MAX_EXPLAINED = 6  # models: of more, the best two are explained
-WHY_NOT_PARTS = "explained are rows, and summaries of parts do not hold them"
+WHY_NOT_PARTS = "this evaluation was made of summaries of parts, which do not hold the rows"
 
 
 def measure_in_words(family: str, parameter: float, n_labels: int) -> tuple[Measure, str]:
@@ -37,47 +35,6 @@ def last_measure(evaluation: Evaluation) -> tuple[Measure, str]:
     return measure_in_words(evaluation.family, evaluation.summary().parameters[-1], evaluation.n_labels)
 
 
-def explain_last_loss(
-    evaluation: Evaluation,
-    names: Sequence[str] | None = None,
-    *,
-    labels: Sequence[str] | None = None,
-    ids: Sequence[Any] | None = None,
-) -> Explanations:
-    """Where the last loss of the table comes from, for some models or all.
-
-    Labels that were decided anew for each loss are those decided for the last one.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        With the labels and predictions that were judged.
-    names : sequence of str, optional
-        Of models.
-    labels, ids : sequence, optional
-        Names of labels and rows: see `choral.explain`.
-    """
-    source = evaluation.source
-    if source is None:
-        raise ValueError(f"{WHY_NOT_PARTS}; expected whole files or arrays.")
-    parameter = evaluation.summary().parameters[-1]
-    predictions = {
-        name: _labels_at(source.predictions[name], evaluation.family, parameter) for name in names or evaluation.models
-    }
-    return explain(
-        source.y_true,
-        predictions,
-        last_measure(evaluation)[0],
-        family=evaluation.family,
-        threshold=source.threshold,
-        observed=source.observed,
-        sample_weight=source.sample_weight,
-        labels=source.label_names if labels is None else labels,
-        ids=ids,
-        confidence=evaluation.confidence,
-    )
-
-
 def names_to_explain(evaluation: Evaluation) -> tuple[str, ...]:
     """The models from the least loss up, at the last loss of the table: all of a few, the best two of many.
 
@@ -87,14 +44,6 @@ def names_to_explain(evaluation: Evaluation) -> tuple[str, ...]:
     last = len(summary.parameters) - 1
     ranking = sorted(evaluation.models, key=lambda name: summary.rows[name][last])
     return tuple(ranking if len(ranking) <= MAX_EXPLAINED else ranking[:2])
-
-
-def _labels_at(predictions: Any, family: str, parameter: float) -> Any:
-    """Predictions as they are; of labels decided anew for each loss, those for a parameter."""
-    decided = predictions[family] if isinstance(predictions, Mapping) else predictions
-    if not isinstance(decided, DecidedLabels):
-        return predictions
-    return decided.decisions[np.asarray(decided.parameters).tolist().index(parameter)].labels
 
 
 # Plain values for pages

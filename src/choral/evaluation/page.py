@@ -12,7 +12,6 @@ from choral.curves import LossCurve, PairwiseCurve
 from choral.evaluation.last_loss import (
     WHY_NOT_PARTS,
     disagreement_contents,
-    explain_last_loss,
     explanation_contents,
     last_measure,
     names_to_explain,
@@ -111,7 +110,7 @@ def _explained(
     if evaluation.source is None:
         return {}
     names = names_to_explain(evaluation)
-    found = explain_last_loss(evaluation, names, labels=labels, ids=ids)
+    found = evaluation.explain(names, labels=labels, ids=ids)
     _, measure = last_measure(evaluation)
     return {
         "explanations": [explanation_contents(found[name], title, measure, together.get(name)) for name in names],

@@ -479,36 +479,38 @@ class Evaluation:
                 for family in others
             ]
 
-    def explain(self, name: str | None = None, measure: Measure | None = None, **options: Any) -> Any:
+    def explain(self, name: str | Sequence[str] | None = None, measure: Measure | None = None, **options: Any) -> Any:
         """Where the loss comes from: which labels, which labels together, which rows; see `choral.explain`.
 
         Parameters
         ----------
-        name : str, optional
-            A model. If not given, the only one; of several, all side by side.
+        name : str or sequence of str, optional
+            A model, or several side by side. If not given, the only one, or all.
         measure : Measure, optional
-            The loss to explain; subset 0/1 loss unless given.
+            The loss to explain; unless given, the last one of the table, which is subset 0/1 loss as a rule. Labels
+            that were decided anew for each loss are those decided for the last one, and explained for it alone.
         **options
             Of `choral.explain`, such as ``labels``, ``ids`` and ``n_pairs``.
+
+        Returns
+        -------
+        explanation : Explanation, or Explanations of several models and of a sequence
         """
-        if self.source is None:
-            raise ValueError(
-                "this evaluation was made of summaries of parts, which do not hold the rows; "
-                "choral.explain(y_true, y_pred) takes labels and predictions."
-            )
-        if name is not None:
-            self._check_name(name, self.models)
-        names = self.models if name is None else (name,)
+        from choral.evaluation.last_loss import WHY_NOT_PARTS, last_measure
+        from choral.explanation import explain
+
+        source = self.source
+        if source is None:
+            raise ValueError(f"{WHY_NOT_PARTS}; choral.explain(y_true, y_pred) takes labels and predictions.")
+        names = self.models if name is None else (name,) if isinstance(name, str) else tuple(name)
         for each in names:
-            if each in self.each_loss:
+            self._check_name(each, self.models)
+            if measure is not None and each in self.each_loss:
                 raise ValueError(
                     f"the labels of {each!r} were decided anew for each loss; explain those of one loss: "
                     "choral.explain(y_true, curve.decisions[-1].labels)."
                 )
-        from choral.explanation.explaining import explain
-
-        source = self.source
-        predictions: dict[str, Any] = {each: source.predictions[each] for each in names}
+        last = self.summary().parameters[-1]
         given = {
             "family": self.family,
             "threshold": source.threshold,
@@ -517,10 +519,10 @@ class Evaluation:
             "labels": source.label_names,
             "confidence": self.confidence,
         }
-        measures = () if measure is None else (measure,)
+        predictions = {each: source.labels_at(each, self.family, last) for each in names}
         with without_known_warnings():
-            found = explain(source.y_true, predictions, *measures, **{**given, **options})
-        return found[names[0]] if len(names) == 1 else found
+            found = explain(source.y_true, predictions, measure or last_measure(self)[0], **{**given, **options})
+        return found if (name is not None and not isinstance(name, str)) or len(names) > 1 else found[names[0]]
 
     def _check_name(self, name: str, names: Sequence[str] | None = None) -> None:
         known = list(self.curves) if names is None else names

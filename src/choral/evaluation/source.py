@@ -4,7 +4,9 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from choral._typing import LabelMatrix, RandomState, RowWeights
@@ -53,6 +55,14 @@ class EvaluationSource:
     def is_lazy(self) -> bool:
         """Whether the labels are in dask arrays, which are not walked through without being asked."""
         return hasattr(self.y_true, "__dask_graph__")
+
+    def labels_at(self, name: str, family: str, parameter: float) -> Any:
+        """The predictions of a model as they are; of labels decided anew for each loss, those for a parameter."""
+        predictions: Any = self.predictions[name]
+        decided = predictions[family] if isinstance(predictions, Mapping) else predictions
+        if not isinstance(decided, DecidedLabels):
+            return predictions
+        return decided.decisions[np.asarray(decided.parameters).tolist().index(parameter)].labels
 
     def serves(self, family: str) -> bool:
         """Whether all predictions can be judged along a family: not those that were decided for another one."""

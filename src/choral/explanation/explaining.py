@@ -22,6 +22,7 @@ from choral.explanation.several_models import Explanations
 from choral.explanation.shares import ShareCollector, ShareSums
 from choral.measures import HammingMeasure, Measure, SubsetMeasure, check_measure
 from choral.measures.families import Family, get_family
+from choral.overlap import FLoss, JaccardLoss
 from choral.profiles import DecidedLabels, name_in_messages
 from choral.rows import Rows, add_up, column_names, open_rows, row_names
 from choral.rows.label_errors import label_sums
@@ -113,6 +114,11 @@ def explain(
     >>> found.mistakes[0]
     LabelSetMistake(true=('sea', 'sky'), predicted=('sea',), n_rows=1)
     """
+    if isinstance(measure, FLoss | JaccardLoss):
+        raise TypeError(
+            f"measure must be one of choral.measures; got {measure!r}, whose loss has no shares of labels. "
+            "Explain a measure such as SubsetMeasure()."
+        )
     check_measure(measure)
     if not isinstance(confidence, Real) or not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1; got {confidence!r}.")

@@ -105,6 +105,9 @@ def notes_of(found: "Explanation") -> list[str]:
     notes = []
     if not found.loss:
         notes.append("Nothing is wrong.")
+    if found.n_unobserved:
+        have = "has" if found.n_unobserved == 1 else "have"
+        notes.append(f"{counted(found.n_unobserved, 'more row')} {have} no known label, left out.")
     sets = found.label_sets
     if sets is not None and sets.never_predicted:
         shown = "; ".join(names_of(some.labels, 24) for some in sets.never_predicted[:3])
