@@ -364,8 +364,9 @@ def test_plot_of_references(evaluation, of_parts):
 
 
 @pytest.fixture
-def pages(monkeypatch):
+def pages(monkeypatch, tmp_path):
     """What would be on a page, by its path."""
+    monkeypatch.chdir(tmp_path)  # a page that is written all the same stays out of the project
     written = {}
     monkeypatch.setattr("choral.evaluation.page.write_page", lambda contents, path: written.update({path: contents}))
     return written

@@ -235,8 +235,8 @@ def _map(found: dict[str, Any], *, is_one_of_many: bool) -> str:
         f'<table class="map"><caption>Correlations of errors</caption><thead><tr><td></td>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
         '<p class="note">Correlations of the errors of two labels, from \N{MINUS SIGN}1 to 1: '
-        '<span class="key together"></span> above 0, wrong together more often than independent errors would be, '
-        '<span class="key apart"></span> below 0, less often.'
+        '<span class="key together"></span>&nbsp;above 0, wrong together more often than independent errors would be, '
+        '<span class="key apart"></span>&nbsp;below 0, less often.'
         + (f" The {len(names)} labels with the largest shares." if len(names) < len(found["labels"]) else "")
         + "</p>"
     )
