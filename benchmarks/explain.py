@@ -3,7 +3,7 @@
 The aim is that of the project: at most 5 times `evaluate` without bootstrap on 200,000 x 100 labels. Costly rows, label
 sets and the usual figures are computed when they are first asked for: lines without an aim say what they take.
 
-Scores miss the aim: 7 times in a process of their own, 11 to 12 in this one. `evaluate` sorts the errors of a row and
+Scores miss the aim: 6.6 to 6.8 times. `evaluate` sorts the errors of a row and
 adds them up by rank, about 2 nanoseconds a score. Shares must know which label is at which rank (3.5), follow four
 losses along the family with a running sum and a sum by label each (6), and find interactions and moments of the listed
 pairs (4). All in double precision, since shares add up to 1e-12.

@@ -1,7 +1,7 @@
 """The errors of all labels of rows, block by block: what shares and pairs are made of."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from choral._array_api import to_host
 from choral._typing import FloatArray
-from choral.explanation.levels import Errors, Levels
+from choral.explanation.levels import Errors, Levels, Scratch
 from choral.rows import PairBlock, Rows
 from choral.rows.dense import count_rows
 from choral.rows.label_errors import label_errors, label_sums
@@ -20,7 +20,7 @@ CHUNK = 1 << 17  # errors of scores that are sorted at a time: they fit the cach
 
 @dataclass(frozen=True, eq=False)
 class ErrorsOfRows:
-    """The errors of some rows on the host, dense or CSR."""
+    """The errors of some rows on the host, dense or CSR; dense scores hold until the next block is asked for."""
 
     rows: slice
     true: Any  # (n_rows, n_labels), dense or CSR
@@ -29,6 +29,7 @@ class ErrorsOfRows:
     wrong: np.ndarray | None  # (n_rows,) how many labels are wrong; None for scores
     n_observed: np.ndarray | None  # (n_rows,) how many labels are known; None where all are
     weights: np.ndarray | None
+    scratch: Scratch = field(default_factory=Scratch)
 
     @property
     def n_rows(self) -> int:
@@ -37,7 +38,7 @@ class ErrorsOfRows:
     @cached_property
     def levels(self) -> Levels:
         """The errors of dense scores, sorted once for all who ask."""
-        return Levels(self.errors)
+        return Levels(self.errors, self.scratch)
 
     @cached_property
     def label_sums(self) -> np.ndarray:
@@ -55,14 +56,16 @@ def error_blocks(rows: Rows, is_wanted: Callable[[PairBlock], bool] | None = Non
 
     Where ``is_wanted`` says no, a block is checked and left out.
     """
+    scratch = Scratch()
     for block in rows.pair_blocks():
         if is_wanted is not None and not is_wanted(block):
             continue
         true, pred, n_observed = (to_host(part) for part in (block.true, block.pred, block.n_observed))
         weights = to_host(rows.weights_of(block.rows))
-        errors = label_errors(block._replace(true=true, pred=pred))
+        out = None if block.is_hard or sp.issparse(true) else scratch.array("errors", true.shape)
+        errors = label_errors(block._replace(true=true, pred=pred), out=out)
         wrong = _count_wrong(errors) if block.is_hard else None
-        yield ErrorsOfRows(block.rows, true, pred, errors, wrong, n_observed, weights)
+        yield ErrorsOfRows(block.rows, true, pred, errors, wrong, n_observed, weights, scratch)
 
 
 def _count_wrong(errors: Errors) -> np.ndarray:
@@ -77,9 +80,10 @@ def chunks(block: ErrorsOfRows) -> Iterator[ErrorsOfRows]:
         return
     for start in range(0, block.n_rows, step):
         some = slice(start, min(start + step, block.n_rows))
-        parts = [getattr(block, part.name) for part in fields(block)[1:]]
         rows = slice(block.rows.start + some.start, block.rows.start + some.stop)
-        yield ErrorsOfRows(rows, *(None if part is None else part[some] for part in parts))
+        parts = (block.true, block.pred, block.errors, block.wrong, block.n_observed, block.weights)
+        true, pred, errors, wrong, n_observed, weights = (None if part is None else part[some] for part in parts)
+        yield ErrorsOfRows(rows, true, pred, errors, wrong, n_observed, weights, block.scratch)
 
 
 def parts_to_sort(block: ErrorsOfRows) -> Iterator[ErrorsOfRows]:

@@ -32,6 +32,7 @@ from choral.explanation.shares_by_form import shares_of_block
 from choral.losses import Reduction
 from choral.measures import ByCount, Measure, check_measure
 from choral.rows import Rows, add_up, open_rows
+from choral.rows.label_errors import label_sums
 
 ROUNDING_OF_TABLES = 1e-15  # entries that differ by less are the same: those of k = 1 and of Hamming loss
 
@@ -132,7 +133,6 @@ class ShareCollector:
         self._sums = np.zeros((len(measures), rows.n_labels))
         self._by_count = np.zeros((1, rows.n_labels))  # rows in which a label is one of 0, 1, ... wrong ones
         self._weight = 0.0
-        self._buffer = np.empty((0, 0))
 
     def add(self, block: ErrorsOfRows) -> None:
         """Add the rows of a block."""
@@ -150,18 +150,14 @@ class ShareCollector:
     def _add_by_count(self, block: ErrorsOfRows) -> None:
         """Count for each number e of wrong labels the rows, or their weight, in which each label is one of e wrong."""
         wrong: Any = block.wrong
-        n_groups, weights = int(wrong.max()) + 1, block.weights
-        # Whole numbers up to 2^24 are exact in single precision, and a block has fewer rows.
-        kind = np.float32 if weights is None and block.n_rows < 1 << 24 else np.float64
-        if len(self._buffer) < block.n_rows or self._buffer.dtype != kind:
-            self._buffer = np.empty(block.errors.shape, dtype=kind)  # fresh memory for each block would take longer
-        flags = self._buffer[: block.n_rows]
-        np.copyto(flags, block.errors)
-        in_group = np.zeros((n_groups, block.n_rows), dtype=kind)
-        in_group[wrong, np.arange(block.n_rows)] = 1 if weights is None else weights
-        if n_groups > len(self._by_count):
-            self._by_count = np.pad(self._by_count, ((0, n_groups - len(self._by_count)), (0, 0)))
-        self._by_count[:n_groups] += in_group @ flags
+        order = np.argsort(wrong, kind="stable")
+        numbers, starts = np.unique(wrong[order], return_index=True)
+        if numbers[-1] >= len(self._by_count):
+            self._by_count = np.pad(self._by_count, ((0, numbers[-1] + 1 - len(self._by_count)), (0, 0)))
+        errors, weights = block.errors[order], None if block.weights is None else block.weights[order]
+        for number, start, stop in zip(numbers.tolist(), starts, [*starts[1:], order.size], strict=True):
+            some = slice(start, stop)
+            self._by_count[number] += label_sums(errors[some], None if weights is None else weights[some])
 
     def _add_by_level(self, block: ErrorsOfRows) -> None:
         """Add scores: sorted once for all counting measures, and equal measures once."""

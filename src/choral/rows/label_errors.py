@@ -14,8 +14,10 @@ from choral.rows.ranks import column_sums
 from choral.rows.sparse import difference
 
 
-def label_errors(block: PairBlock) -> Any:
+def label_errors(block: PairBlock, *, out: FloatArray | None = None) -> Any:
     """The label-wise errors of a block: which labels are wrong for hard predictions, |y - s| for scores.
+
+    Those of dense scores on the host are written to ``out``, where it is given.
 
     Returns
     -------
@@ -36,7 +38,8 @@ def label_errors(block: PairBlock) -> Any:
         return differ(true, pred) if is_hard else absolute_errors(true, pred)
     if is_hard:
         return np.not_equal(true, pred, order="C")
-    return np.abs(np.subtract(true, pred, dtype=float))
+    errors = np.subtract(true, pred, out=out, dtype=float)  # in doubles: 0 - 1 in uint8 would be 255
+    return np.abs(errors, out=errors)
 
 
 def label_sums(errors: Any, weights: Array | None) -> np.ndarray:
