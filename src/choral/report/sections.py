@@ -186,7 +186,7 @@ def _summary(contents: Contents) -> str:
         if any(learner in family["curves"] for family in dataset["families"].values())
     ]
     note = (
-        "Slope: subset 0/1 loss minus Hamming loss; flat curves belong to predictions whose labels are right together. "
+        "Slope: subset 0/1 loss minus Hamming loss; compare it at the same level of Hamming loss. "
         "Area: the mean loss on the way from Hamming to subset 0/1. Togetherness"
         + (f" (by the {contents['families'][0]} losses)" if len(contents["families"]) > 1 else "")
         + ": 1 if all mistakes are in as few rows as possible, 0 if they are spread evenly; it is no loss. "
