@@ -148,6 +148,8 @@ def test_what_a_page_shows_of_an_explanation():
     assert [row["id"] for row in shown["rows"]] == [str(row.id) for row in found.costly_rows]
     assert [each["n"] for each in shown["mistakes"]] == [each.n_rows for each in found.mistakes]
     assert shown["figures"]["F1, micro"] == found.figures.f1_micro
+    assert (shown["precision"], shown["recall"]) == (found.figures.precision.tolist(), found.figures.recall.tolist())
+    assert "zero_division=0" in shown["conventions"]
     assert shown["figures"]["Jaccard, by row"] == found.figures.jaccard_samples
     assert explanation_contents(found, "songs", "loss", figures=False)["figures"] == {}
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from choral.report.explanations import explanations
+from choral.report.markup import MISSING
 from choral.report.sections import links, sections
 
 EVIL = '<script>alert("1")</script>'
@@ -57,6 +58,20 @@ def test_shares_in_per_cent_the_largest_first():
     ]
     assert re.findall(r"width:([\d.]+)%", html) == ["50.0", "100.0", "100.0", "66.7", "50.0", "33.3"]
     assert "BR: loss 0.6000" in html
+
+
+def test_precision_recall_and_conventions():
+    figures = {"precision": [0.5, None, 1.0], "recall": [0.25, 0.75, 0.0], "figures": {"F1": 0.5}, "conventions": EVIL}
+    html = render({**ONE, **figures})
+    assert [row[1:4] for row in body_rows(html, "shares-1")] == [
+        ["0.1000", "0.5000", "0.2500"],
+        ["0.2000", MISSING, "0.7500"],
+        ["0.3000", "1.0000", "0.0000"],
+    ]
+    headings = re.findall(r"<th .*?>(.*?)</th>", html[html.index('<table id="shares-1"') :])
+    assert headings[:4] == ["Label", "Error rate", "Precision", "Recall"]
+    assert '<p class="note">&lt;script&gt;' in html
+    assert EVIL not in html
 
 
 def test_parts_that_are_not_given_do_not_appear():

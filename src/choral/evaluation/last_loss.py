@@ -82,7 +82,7 @@ def explanation_contents(
         },
         "confidence": found.confidence,
         "togetherness": togetherness_contents(togetherness),
-        "figures": _figures(found) if figures else {},
+        **(_figures(found) if figures else {"figures": {}}),
         "pairs": [
             dict(zip((*columns, "p"), values, strict=True))
             for values in zip(*(_plain(table[name]) for name in (*columns, "p_value")), strict=True)
@@ -129,15 +129,18 @@ def togetherness_contents(found: Togetherness | None) -> dict[str, float | None]
     return dict(zip(("value", "lower", "upper", "independent"), (value, *others), strict=True))
 
 
-def _figures(found: Explanation) -> dict[str, float]:
+def _figures(found: Explanation) -> dict[str, Any]:
+    """F1 and Jaccard, how they are meant, and precision and recall of each label; no figures where they take long."""
     if found.n_rows * len(found.labels) > MAX_CELLS_OF_FIGURES or found.figures is None:
-        return {}
+        return {"figures": {}}
     figures, averages = found.figures, {"samples": "by row", "micro": "micro", "macro": "macro"}
-    return {
+    shown = {
         f"{title}, {words}": getattr(figures, f"{name}_{average}")
         for title, name in {"F1": "f1", "Jaccard": "jaccard"}.items()
         for average, words in averages.items()
     }
+    by_label = {"precision": _numbers(figures.precision), "recall": _numbers(figures.recall)}
+    return {"figures": shown, "conventions": figures.conventions, **by_label}
 
 
 def _numbers(values: np.ndarray) -> list[float | None]:

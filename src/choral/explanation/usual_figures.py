@@ -13,8 +13,9 @@ from choral.rows import Rows
 from choral.rows.dense import count_rows
 
 CONVENTIONS = (
-    "By scikit-learn, of labels with a score of at least 0.5. 0 / 0 counts as 0 (zero_division=0): a row without any "
-    "true or predicted label has an F1 of 0, where choral.f_loss takes it for right."
+    "F1, Jaccard, precision and recall are those of scikit-learn, of labels with a score of at least 0.5. 0 / 0 counts "
+    "as 0 (zero_division=0): a row without any true or predicted label has an F1 of 0, where choral.f_loss takes it "
+    "for right."
 )
 
 

@@ -18,10 +18,11 @@ def explanations(contents: dict[str, Any]) -> str:
     """What each explanation found, the first one open; nothing where there is none.
 
     ``contents["explanations"]`` is a list of dicts with the keys dataset, model, measure, loss, labels, rates,
-    share_hamming, share (these four along the labels), and optionally along, confidence, togetherness, figures, pairs,
-    matrix, rows, mistakes and never. ``contents["explained"]`` says which ones these are, where that needs words.
-    ``contents["disagreements"]`` is a list of dicts with the keys dataset, models (two names), n_first_better,
-    n_second_better and rows. `choral.evaluation.last_loss` makes both lists.
+    share_hamming, share (these four along the labels), and optionally precision, recall (likewise), along, confidence,
+    togetherness, figures, conventions (of the figures, in words), pairs, matrix, rows, mistakes and never.
+    ``contents["explained"]`` says which ones these are, where that needs words. ``contents["disagreements"]`` is a list
+    of dicts with the keys dataset, models (two names), n_first_better, n_second_better and rows.
+    `choral.evaluation.last_loss` makes both lists.
     """
     found = contents.get("explanations") or []
     if not found:
@@ -81,7 +82,8 @@ def _numbers(found: dict[str, Any]) -> str:
         f"<div><dt>{text(name)}</dt><dd>{text(value) if isinstance(value, str) else number(value)}</dd></div>"
         for name, value in entries.items()
     )
-    return f'<dl class="figures">{"".join(shown)}</dl>' if entries else ""
+    note = f'<p class="note">{prose(found["conventions"])}</p>' if found.get("conventions") else ""
+    return f'<dl class="figures">{"".join(shown)}</dl>{note}' if entries else ""
 
 
 def with_interval(found: Mapping[str, Any]) -> str:
@@ -101,6 +103,7 @@ def _shares(index: int, found: dict[str, Any], *, is_one_of_many: bool) -> str:
     """A row for each label, the largest share first, with bars for both ends of the way."""
     max_labels = MAX_LABELS_OF_MANY if is_one_of_many else MAX_LABELS
     of_hamming, of_measure = (_percentages(found[key]) for key in ("share_hamming", "share"))
+    figures = [figure for figure in ("precision", "recall") if found.get(figure)]
     longest = max([*of_hamming, *of_measure], default=0) or 1
     order = sorted(range(len(of_measure)), key=lambda label: -of_measure[label])
     along = found.get("along") or {"parameters": ()}
@@ -111,13 +114,15 @@ def _shares(index: int, found: dict[str, Any], *, is_one_of_many: bool) -> str:
         [
             str(found["labels"][label]),
             _optional_number(found["rates"][label]),
+            *(_optional_number(found[figure][label]) for figure in figures),
             _bar(of_hamming[label], longest, "hamming"),
             _bar(of_measure[label], longest, "measure"),
             *([_line([some[label] for some in points], largest)] if points else []),
         ]
         for label in order[:max_labels]
     ]
-    headings = ["Label", "Error rate", "Share of Hamming loss", f"Share by {found['measure']}"]
+    names = [figure.capitalize() for figure in figures]
+    headings = ["Label", "Error rate", *names, "Share of Hamming loss", f"Share by {found['measure']}"]
     if points:
         headings.append(f"Change along {along['symbol']} = {', '.join(map(_parameter, along['parameters']))}")
     left_out = len(order) - len(rows)
