@@ -91,3 +91,15 @@ def join_names(names: Sequence[str]) -> str:
     ('birds', 'birds, scene and yeast')
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def rows_left_out(number: int) -> str:
+    """That some rows, of which no label is known, do not count.
+
+    Examples
+    --------
+    >>> rows_left_out(1), rows_left_out(2)
+    ('1 more row has no known label and is left out.', '2 more rows have no known label and are left out.')
+    """
+    verb = "has no known label and is" if number == 1 else "have no known label and are"
+    return f"{counted(number, 'more row')} {verb} left out."

@@ -199,6 +199,12 @@ def test_values_are_frozen_and_travel():
     assert explain(TRUE, PRED).measure == SubsetMeasure()
 
 
+def test_rows_without_a_known_label_are_said_to_be_left_out():
+    rows = np.vstack([TRUE, np.full((2, 3), np.nan)]), np.vstack([PRED, PRED[:2]])
+    assert "\n2 more rows have no known label and are left out.\n" in repr(explain(*rows))
+    assert "left out" not in repr(found())
+
+
 # Pictures
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from choral._optional import require
 from choral._outputs import plain_numbers
-from choral._text import counted, did_you_mean, printable
+from choral._text import did_you_mean, printable, rows_left_out
 from choral._validation import ROUNDING
 from choral.curves import LossCurve, PairwiseCurve
 from choral.evaluation.comparing import Comparison, Difference
@@ -318,8 +318,7 @@ class Evaluation:
         """What a reader of the table must know, in sentences: rows left out, and labels decided anew for each loss."""
         found = []
         if self.n_unobserved:
-            verb = "has no known label and is" if self.n_unobserved == 1 else "have no known label and are"
-            found.append(f"{counted(self.n_unobserved, 'more row')} {verb} left out.")
+            found.append(rows_left_out(self.n_unobserved))
         if self.each_loss:
             found.append(f"Decided anew for each loss: {', '.join(self.each_loss)}.")
         return found

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from choral._text import counted
+from choral._text import counted, rows_left_out
 from choral.explanation.sections import Section, clip, mistakes_of, names_of, percent, shown_of, signed
 from choral.measures import HammingMeasure, Measure, SubsetMeasure
 
@@ -106,8 +106,7 @@ def notes_of(found: "Explanation") -> list[str]:
     if not found.loss:
         notes.append("Nothing is wrong.")
     if found.n_unobserved:
-        have = "has" if found.n_unobserved == 1 else "have"
-        notes.append(f"{counted(found.n_unobserved, 'more row')} {have} no known label, left out.")
+        notes.append(rows_left_out(found.n_unobserved))
     sets = found.label_sets
     if sets is not None and sets.never_predicted:
         shown = "; ".join(names_of(some.labels, 24) for some in sets.never_predicted[:3])
