@@ -174,24 +174,6 @@ def test_one_label(folder):
     assert "2 label sets, 1 label;" in text
 
 
-@pytest.mark.parametrize(
-    "page, command",
-    [
-        ("docs/command_line.md", "paper_labels.csv"),
-        ("docs/command_line.md", "paper_labels.csv --family polynomial"),
-        ("docs/decisions.md", "docs/examples/paper_labels.csv"),
-        ("README.md", "docs/examples/paper_labels.csv"),
-    ],
-)
-def test_the_examples_of_the_docs_are_true(folder, page, command):
-    Path("docs/examples").mkdir(parents=True)
-    for copy in ("paper_labels.csv", "docs/examples/paper_labels.csv"):
-        Path(copy).write_text((PROJECT / "docs" / "examples" / "paper_labels.csv").read_text())
-    lines = [line.rstrip() for line in output(*command.split()).splitlines()]
-    text = (PROJECT / page).read_text(encoding="utf-8")
-    assert "\n".join([f"$ choral decide {command}", *lines, "```"]) in text
-
-
 def test_the_example_file_holds_the_example_of_the_paper():
     assert (PROJECT / "docs" / "examples" / "paper_labels.csv").read_text() == FIVE
 
