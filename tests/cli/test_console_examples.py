@@ -45,8 +45,8 @@ FILES = {
 }
 # Two blocks that begin with the same command: told apart by what they print.
 SAME_COMMAND = {
-    "note: the unnamed first column": {name: ",red,green\n0,1,0\n1,0,1\n" for name in ("true.csv", "forest.csv")},
-    "column 'song'": {name: "song,red\nWaterloo,1\nFernando,0\n" for name in ("true.csv", "forest.csv")},
+    "note: the unnamed first column": dict.fromkeys(("true.csv", "forest.csv"), ",red,green\n0,1,0\n1,0,1\n"),
+    "column 'song'": dict.fromkeys(("true.csv", "forest.csv"), "song,red\nWaterloo,1\nFernando,0\n"),
 }
 WITH_SEGMENTS = ("choral evaluate true.csv scores.csv --threshold", "choral tune true.csv scores.csv")
 OTHER_LABELS = "choral tune --load rule.json --apply other.csv --out labels.csv"
