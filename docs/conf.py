@@ -26,6 +26,25 @@ myst_heading_anchors = 3
 autosummary_generate = True
 numpydoc_show_class_members = False
 
+# Names of other libraries are linked to their pages. Sphinx would load their inventories from the network at each build;
+# docs/inventories holds the lines that our pages need. To link another name, add its line: name, kind, page.
+intersphinx_mapping = {
+    library: (address, f"inventories/{library}.inv")
+    for library, address in {
+        "python": "https://docs.python.org/3",
+        "numpy": "https://numpy.org/doc/stable",
+        "scipy": "https://docs.scipy.org/doc/scipy",
+        "sklearn": "https://scikit-learn.org/stable",
+        "torch": "https://docs.pytorch.org/docs/stable",
+        "torchmetrics": "https://lightning.ai/docs/torchmetrics/v1.4.0",
+        "matplotlib": "https://matplotlib.org/stable",
+        "pandas": "https://pandas.pydata.org/docs",
+        "joblib": "https://joblib.readthedocs.io/en/stable",
+        "dask": "https://docs.dask.org/en/stable",
+        "distributed": "https://distributed.dask.org/en/stable",
+    }.items()
+}
+
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
