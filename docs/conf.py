@@ -26,8 +26,6 @@ extensions = [
 ]
 exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/**/*.ipynb", "auto_examples/**/*.md5"]
 
-suppress_warnings = ["toc.empty_glob"]  # a folder of pages may be empty
-
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
 

@@ -10,7 +10,15 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 MODELS = {"a tree for each label": "binary_relevance.csv", "one tree for label sets": "label_powerset.csv"}
 CHART_ALONE = """<style>
   body { padding: 0.5rem 0.75rem; }
-  header, .first > div, main > section, #curves > h2, #curves > .lead { display: none; }
+  header, .skip, .first > div, main > section, #curves > :not(.split),
+  .legend-box, .panel .note, .modebar { display: none; }
+  html .first:has(> section), .first > section { display: block !important; margin: 0 !important; }
+  .first .split > .panel { max-width: none; margin: 0; }
+  @media (min-width: 54rem) {
+    .first .split { display: flex; align-items: center; }
+    .first .split > .chart { flex: 1; }
+    .first .split > .panel { flex: 0 0 23rem; }
+  }
 </style>
 </head>"""
 
