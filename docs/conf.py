@@ -1,6 +1,11 @@
 """How Sphinx builds the site: ``make docs`` writes it to docs/_build/html."""
 
+import sys
+from pathlib import Path
+
 import choral
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "choral"
 author = "The choral developers"
@@ -12,19 +17,39 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "landing_chart",
+    "mathml",
 ]
-exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/**/*.md5"]
+exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/**/*.ipynb", "auto_examples/**/*.md5"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
 numpydoc_show_class_members = False
+
+# Names of other libraries are linked to their pages. Sphinx would load their inventories from the network at each build;
+# docs/inventories holds the lines that our pages need. To link another name, add its line: name, kind, page.
+intersphinx_mapping = {
+    library: (address, f"inventories/{library}.inv")
+    for library, address in {
+        "python": "https://docs.python.org/3",
+        "numpy": "https://numpy.org/doc/stable",
+        "scipy": "https://docs.scipy.org/doc/scipy",
+        "sklearn": "https://scikit-learn.org/stable",
+        "torch": "https://docs.pytorch.org/docs/stable",
+        "torchmetrics": "https://lightning.ai/docs/torchmetrics/v1.4.0",
+        "matplotlib": "https://matplotlib.org/stable",
+        "pandas": "https://pandas.pydata.org/docs",
+        "joblib": "https://joblib.readthedocs.io/en/stable",
+        "dask": "https://docs.dask.org/en/stable",
+        "distributed": "https://distributed.dask.org/en/stable",
+    }.items()
+}
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -35,3 +60,24 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "choral"
+html_logo = html_favicon = "_static/logo.svg"
+html_static_path = ["_static"]
+html_css_files = ["choral.css"]
+html_additional_pages = {"404": "404.html"}
+html_math_renderer = "mathml"
+html_show_sourcelink = False
+html_copy_source = False
+html_sidebars = {"index": [], "changelog": [], "citing": []}
+html_theme_options = {
+    "logo": {"text": "choral", "alt_text": "choral: start page"},
+    "header_links_before_dropdown": 5,
+    "navbar_end": ["theme-switcher"],
+    "navigation_depth": 3,
+    "show_toc_level": 2,
+    "show_prev_next": True,
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+templates_path = ["_templates"]
