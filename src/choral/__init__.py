@@ -47,6 +47,8 @@ from choral.measures import (
     PolynomialMeasure,
     RelevanceMeasure,
     SubsetMeasure,
+    WhichK,
+    which_k,
 )
 from choral.overlap import FLoss, JaccardLoss
 from choral.profiles import ErrorProfile, MixedPredictionsWarning, ObservedProfile, independent_curve, loss_curve
@@ -108,6 +110,7 @@ __all__ = [
     "PolynomialMeasure",
     "RelevanceMeasure",
     "SubsetMeasure",
+    "WhichK",
     "bayes_curve",
     "bayes_optimal",
     "binomial_loss",
@@ -134,6 +137,7 @@ __all__ = [
     "scores_from_logits",
     "stack_proba",
     "subset_loss",
+    "which_k",
 ]
 
 

@@ -14,6 +14,7 @@ from choral.measures.formulas import (
 )
 from choral.measures.moebius import AdditiveMeasure, CoveringMeasure, MoebiusMeasure
 from choral.measures.relevance import RelevanceMeasure
+from choral.measures.which_k import WhichK, which_k
 
 __all__ = [
     "PUBLISHED_ALPHAS",
@@ -34,5 +35,7 @@ __all__ = [
     "SubsetMeasure",
     "Table",
     "Terms",
+    "WhichK",
     "check_measure",
+    "which_k",
 ]

@@ -90,6 +90,47 @@ class CountingMeasure(Value, Measure):
         return cls._from_tables(_sums_from_zero(weights[::-1]), _sums_from_zero(weights), weights)
 
     @classmethod
+    def from_costs(cls, costs: ArrayLike) -> "CountingMeasure":
+        """Counting measure from what a row with 0, 1, ..., K wrong labels costs, in any unit.
+
+        The mean loss of hard predictions is their mean cost, divided by the cost of a row with all labels wrong.
+
+        Parameters
+        ----------
+        costs : array-like of shape (n_labels + 1,)
+            Starts at 0, never decreases, ends above 0.
+
+        Returns
+        -------
+        measure : CountingMeasure
+
+        See Also
+        --------
+        choral.which_k : The k and the alpha that are nearest to given costs.
+
+        Examples
+        --------
+        >>> CountingMeasure.from_costs([0, 30, 50, 50]).deficits(3)
+        array([0. , 0.6, 1. , 1. ])
+        """
+        costs = check_vector("costs", costs)
+        if costs.size < 2:
+            raise ValueError("costs must have K + 1 entries, of 0, 1, ..., K wrong labels; got 1.")
+        refuse_where("costs must be finite and non-negative", "costs", costs, ~((costs >= 0) & (costs < np.inf)))
+        if costs[0] != 0:
+            raise ValueError(
+                f"costs must start at 0, a row without a mistake; got {costs[0]}. If every row costs that much, "
+                "subtract it from all costs."
+            )
+        if costs[-1] == 0:
+            raise ValueError("costs must end above 0: a row with all labels wrong must cost something.")
+        shares = costs / costs[-1]
+        falls = np.append(False, np.diff(shares) < -ROUNDING)
+        refuse_where("costs must not decrease with the number of wrong labels", "costs", costs, falls)
+        shares = np.maximum.accumulate(shares.clip(0, 1))
+        return cls._from_tables(1 - shares[::-1], shares, np.diff(shares))
+
+    @classmethod
     def from_masses(cls, masses: ArrayLike) -> "CountingMeasure":
         """Counting measure from the total Moebius mass of the sets of size 0, 1, ..., K.
 
