@@ -58,6 +58,7 @@ SUBPACKAGES = (
     "calibration",
     "datasets",
     "displays",
+    "integrations",
     "learners",
     "nn",
     "paper",
