@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test with-torch test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help
+.PHONY: demo test with-torch with-recipes test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -23,6 +23,9 @@ test: $(VENV)/installed-test ## run the whole test suite, doctests and the READM
 with-torch: $(VENV)/installed-test ## put PyTorch and its friends into the environment: `make test` tests choral.nn then too
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(strip $(TORCH))"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[torch-test]"
+
+with-recipes: with-torch ## put the packages of docs/recipes into it too: `make test` runs these recipes then
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[recipes-test]"
 
 test-core: $(VENV)/installed-core-test ## run the tests that need no extras (use a VENV of its own)
 	$(BIN)/python -m pytest $(PARALLEL)

@@ -45,7 +45,7 @@ SHARED = Path(__file__).parents[1] / "shared"
 def pytest_configure():
     """A shell starts jobs in the background deaf to Ctrl-C, and so would be whatever the tests start and interrupt.
 
-    Tests of choral.nn are skipped without PyTorch and its friends, but must run in CI.
+    Tests of choral.nn are skipped without PyTorch and its friends, but must run in CI; so are recipes.
     """
     if os.environ.get("CHORAL_REQUIRE_TORCH"):
         for module in (
@@ -57,6 +57,9 @@ def pytest_configure():
             "transformers",
             "accelerate",
         ):
+            import_module(module)
+    if os.environ.get("CHORAL_REQUIRE_RECIPES"):
+        for module in ("mlflow", "sqlalchemy", "wandb", "lightning", "transformers", "evaluate", "datasets"):
             import_module(module)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

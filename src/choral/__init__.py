@@ -60,6 +60,7 @@ SUBPACKAGES = (
     "calibration",
     "datasets",
     "displays",
+    "integrations",
     "learners",
     "nn",
     "paper",

@@ -1,0 +1,46 @@
+"""What all trackers keep of an evaluation: a few numbers with names, the figure and the page."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from choral._optional import require
+from choral.evaluation import Evaluation
+
+NAMES = {"Hamming": "hamming_loss", "subset": "subset_loss", "area": "area", "together": "togetherness"}
+
+
+def check_evaluation(evaluation: Evaluation) -> None:
+    """Refuse what `choral.evaluate` did not make."""
+    if not isinstance(evaluation, Evaluation):
+        raise TypeError(f"evaluation must be what choral.evaluate returns; got {type(evaluation).__name__}.")
+
+
+def named_numbers(evaluation: Evaluation) -> dict[str, dict[str, float]]:
+    """For each model and the baseline: the losses at the ends, area and togetherness, as far as there are any."""
+    columns, rows, _ = evaluation.summary()
+    return {
+        model: {
+            NAMES[column]: value
+            for column, value in zip(columns, values, strict=True)
+            if column in NAMES and not np.isnan(value)
+        }
+        for model, values in rows.items()
+    }
+
+
+def draw(evaluation: Evaluation) -> Any:
+    """The curves in a figure of their own, which pyplot does not keep."""
+    figure = require("matplotlib.figure", "plot").Figure(figsize=(7, 4.5), layout="constrained")
+    evaluation.plot(figure.subplots())
+    return figure
+
+
+def write_page(evaluation: Evaluation, title: str) -> str:
+    """The page of the evaluation, as HTML."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        evaluation.report(path, title=title)
+        return path.read_text("utf-8")

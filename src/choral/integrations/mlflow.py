@@ -1,0 +1,156 @@
+"""MLflow: log an evaluation into a run, and evaluate multi-label models with `mlflow.models.evaluate`.
+
+MLflow is imported where it is used: it finds `MultilabelEvaluator` by an entry point, and loads it while it is itself
+being imported.
+"""
+
+import re
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from choral._optional import require
+from choral.evaluation import Evaluation, evaluate
+from choral.integrations._numbers import check_evaluation, draw, named_numbers, write_page
+
+MODEL_TYPE = "multilabel-classifier"
+OPTIONS = ("threshold", "family", "n_bootstrap", "name", "labels", "folder")  # of MultilabelEvaluator
+MAX_METRICS = 1000  # that MLflow takes at once
+
+
+def log_evaluation(
+    evaluation: Evaluation, *, run_id: str | None = None, folder: str = "choral", title: str = "Evaluation"
+) -> dict[str, float]:
+    """Log curves, table, figure and page of an evaluation into a run of MLflow.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What `choral.evaluate` returned.
+    run_id : str, optional
+        The run to log into. If not given, the active one; where none is active, MLflow starts one.
+    folder : str
+        Of the artifacts ``curves.json`` (a table, for ``mlflow.load_table``), ``curves.png`` and ``page.html``.
+    title : str
+        Of the page.
+
+    Returns
+    -------
+    metrics : dict of float by name
+        ``"MODEL/hamming_loss"``, ``"MODEL/subset_loss"``, ``"MODEL/area"`` and ``"MODEL/togetherness"``, of all models
+        and of the baseline, as logged. The points of the curves are logged as ``"MODEL/binomial_loss"`` with k as the
+        step; as ``"MODEL/polynomial_loss"`` with the number of the point, from 0. Characters that MLflow does not
+        allow in names become ``_``.
+    """
+    check_evaluation(evaluation)
+    mlflow = require("mlflow", "mlflow")
+    names = _metric_names(evaluation.curves)
+    if run_id is None:
+        run_id = (mlflow.active_run() or mlflow.start_run()).info.run_id
+    numbers = {
+        f"{names[model]}/{name}": value
+        for model, named in named_numbers(evaluation).items()
+        for name, value in named.items()
+    }
+    _log(evaluation, run_id, numbers, {model: f"{name}/" for model, name in names.items()}, folder, title)
+    return numbers
+
+
+class MultilabelEvaluator:
+    """Evaluator for ``mlflow.models.evaluate(..., model_type="multilabel-classifier")``; MLflow finds it by itself.
+
+    It has the methods of ``mlflow.models.evaluation.base.ModelEvaluator``. The options of ``evaluator_config`` are
+    ``threshold`` (None: scores are judged as they are), ``family`` and ``n_bootstrap`` of `choral.evaluate`, ``name``
+    (of the model, in the artifacts), ``labels`` (their names) and ``folder`` of the artifacts.
+    """
+
+    @classmethod
+    def can_evaluate(cls, *, model_type: str, evaluator_config: Mapping[str, Any] | None = None, **kwargs: Any) -> bool:
+        """Whether the model type is ``"multilabel-classifier"``: all others are left to MLflow's own evaluators."""
+        return model_type == MODEL_TYPE
+
+    def evaluate(
+        self,
+        *,
+        dataset: Any,
+        run_id: str,
+        evaluator_config: Mapping[str, Any] | None = None,
+        model: Any = None,
+        extra_metrics: Any = None,
+        custom_artifacts: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Judge the model on the data set, log into the run, and return MLflow's ``EvaluationResult``."""
+        base = require("mlflow.models", "mlflow")
+        if extra_metrics or custom_artifacts:
+            raise ValueError("the evaluator of choral has no extra_metrics and no custom_artifacts; leave them out.")
+        options = dict(evaluator_config or {})
+        if unknown := options.keys() - set(OPTIONS):
+            raise ValueError(f"evaluator_config may have {', '.join(OPTIONS)}; got {', '.join(sorted(unknown))}.")
+        if dataset.labels_data is None:
+            raise ValueError("targets must be given: a matrix, or the name of a column that holds a list in each row.")
+        name, folder = options.pop("name", "model"), options.pop("folder", "choral")
+        labels = options.pop("labels", None)
+        y_true = _matrix("targets", dataset.labels_data)
+        if labels is not None:
+            y_true = require("pandas", "tables").DataFrame(y_true, columns=list(labels))
+        y_pred = dataset.predictions_data if model is None else model.predict(dataset.features_data)
+        if y_pred is None:
+            raise ValueError("there is neither a model nor a column of predictions.")
+        evaluation = evaluate(y_true, {name: _matrix("predictions", y_pred)}, **options)
+        numbers = named_numbers(evaluation)[name]
+        _log(evaluation, run_id, numbers, {name: "", evaluation.baseline: "baseline/"}, folder, title=name)
+        return base.EvaluationResult(metrics=numbers, artifacts=_artifacts(run_id, folder), run_id=run_id)
+
+
+def _metric_names(models: Iterable[str]) -> dict[str, str]:
+    """The names of models with the characters that MLflow allows; no two alike."""
+    names = {model: re.sub(r"[^\w.\- ]", "_", model) for model in models}
+    for model, name in names.items():
+        if twins := [other for other in names if other != model and names[other] == name]:
+            raise ValueError(f"{model!r} and {twins[0]!r} are both {name!r} in MLflow; please rename one of them.")
+    return names
+
+
+def _log(
+    evaluation: Evaluation, run_id: str, numbers: dict[str, float], prefixes: dict[str, str], folder: str, title: str
+) -> None:
+    entities, client = require("mlflow.entities", "mlflow"), require("mlflow", "mlflow").MlflowClient()
+    now = int(time.time() * 1000)
+    metrics = [entities.Metric(name, value, now, 0) for name, value in numbers.items()]
+    for model, curve in evaluation.curves.items():
+        key = f"{prefixes[model]}{evaluation.family}_loss"
+        steps = evaluation.parameters.tolist() if evaluation.family == "binomial" else range(len(curve.losses))
+        points = zip(steps, curve.losses.tolist(), strict=True)
+        metrics += [entities.Metric(key, loss, now, int(step)) for step, loss in points]
+    for start in range(0, len(metrics), MAX_METRICS):
+        client.log_batch(run_id, metrics=metrics[start : start + MAX_METRICS])
+    client.log_table(run_id, evaluation.to_pandas(), f"{folder}/curves.json")
+    client.log_figure(run_id, draw(evaluation), f"{folder}/curves.png")
+    client.log_text(run_id, write_page(evaluation, title), f"{folder}/page.html")
+
+
+def _artifacts(run_id: str, folder: str) -> dict[str, Any]:
+    """What was logged, as MLflow's evaluators return it."""
+    kinds = require("mlflow.models.evaluation.artifacts", "mlflow")
+    uri = require("mlflow", "mlflow").MlflowClient().get_run(run_id).info.artifact_uri
+    return {
+        "curves": kinds.JsonEvaluationArtifact(uri=f"{uri}/{folder}/curves.json"),
+        "figure": kinds.ImageEvaluationArtifact(uri=f"{uri}/{folder}/curves.png"),
+        "page": kinds.TextEvaluationArtifact(uri=f"{uri}/{folder}/page.html"),
+    }
+
+
+def _matrix(name: str, values: Any) -> np.ndarray:
+    """A matrix of a matrix, of a frame, or of a column that holds a list in each row."""
+    array = np.asarray(values)
+    if array.dtype == object and array.ndim == 1:
+        try:
+            array = np.array([np.asarray(row, dtype=float) for row in array])
+        except ValueError as error:
+            raise ValueError(f"{name} must hold a list of numbers of one length in each row; {error}") from error
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have a column for each label; got an array of shape {array.shape}.")
+    return array
