@@ -13,7 +13,7 @@ configuration, so nothing is downloaded.
 import tempfile
 
 import torch
-from transformers import Trainer, TrainingArguments, ViTConfig, ViTForImageClassification
+from transformers import PrinterCallback, Trainer, TrainingArguments, ViTConfig, ViTForImageClassification
 from transformers.utils.logging import disable_progress_bar
 
 import choral
@@ -78,11 +78,16 @@ with tempfile.TemporaryDirectory() as folder:
         compute_loss_func=compute_loss,
         compute_metrics=compute_metrics,
     )
-    result = trainer.train()
+    trainer.remove_callback(PrinterCallback)  # the table below is shorter
+    trainer.train()
+
+for epoch in trainer.state.log_history[:-1]:  # the last entry is about time
+    losses = (f"{name} {epoch[f'eval_{name}']:.3f}" for name in ("hamming", "subset", "area"))
+    print(f"epoch {epoch['epoch']:.0f}", *losses, sep="  ")
 
 # %%
-# The model is as it is now. A calibrator that learns from its validation logits decides better, without any more
-# training.
+# The network stays as it is now. A calibrator learns from its validation logits how labels hang together, and decides
+# anew for each loss.
 calibrator = choral.JointCalibrator().fit(trainer.predict(validation).predictions, digits.Y[900:1300])
 logits = trainer.predict(test).predictions
 evaluation = choral.evaluate(

@@ -12,11 +12,11 @@ the package, so its figures can be drawn anew. Do the curves of learners really 
 # for each of several small sets of labels. First the curves on one data set, emotions, with six labels.
 import matplotlib.pyplot as plt
 
-from choral import ErrorProfile
+import choral
 from choral.displays import LossCurveDisplay, PairwiseDisplay, RatioDisplay
 from choral.paper.published import published_profiles
 
-profiles: dict[tuple[str, str], ErrorProfile] = published_profiles()
+profiles = published_profiles()
 learners = ("BR", "CC", "LP", "RAkEL-3", "EPCT")
 _, axes = plt.subplots(1, 2, figsize=(10.5, 4), layout="constrained", sharey=True)
 for ax, family in zip(axes, ("binomial", "polynomial"), strict=True):
@@ -29,17 +29,16 @@ axes[1].set_ylabel("")
 # Then two learners against each other, as in the paper: one point for each loss, the first learner on x, the second
 # on y. A curve that crosses the diagonal belongs to a data set on which the answer depends on the loss.
 datasets = [data for data in ("emotions", "birds", "yeast", "scene", "flags-7") if (data, "LP") in profiles]
-binary = {data: profiles[data, "BR"].curve() for data in datasets}
-powerset = {data: profiles[data, "LP"].curve() for data in datasets}
-pairs = PairwiseDisplay.from_curves(binary, powerset, names=("BR", "LP"))
+binary = {data: profiles[data, "BR"].curve(name="BR") for data in datasets}
+powerset = {data: profiles[data, "LP"].curve(name="LP") for data in datasets}
 _, axes = plt.subplots(1, 2, figsize=(10.5, 4.6), layout="constrained")
-pairs.plot(axes[0])
-RatioDisplay.from_curves(binary, powerset, names=("BR", "LP")).plot(axes[1])
+PairwiseDisplay.from_curves(binary, powerset).plot(axes[0])
+RatioDisplay.from_curves(binary, powerset).plot(axes[1])
 
 # %%
 # Where they cross:
 for data in datasets:
-    crossings = pairs.pairs[data].crossings()
+    crossings = choral.PairwiseCurve(binary[data], powerset[data]).crossings()
     print(f"{data:<9}", " and ".join(f"k={k:.1f}" for k in crossings) or "no crossing")
 
 # %%

@@ -27,7 +27,7 @@ curve = model.predict_curve(X_test)
 curve
 
 # %%
-# Beside it, a random forest of scikit-learn's, and the same forest decided by the votes of its trees.
+# Beside it, a random forest of scikit-learn's.
 forest = RandomForestClassifier(random_state=0).fit(X_train, Y_train)
 evaluation = choral.evaluate(Y_test, {"AutoJoint": curve, "random forest": forest.predict(X_test)}, random_state=0)
 evaluation
