@@ -42,6 +42,7 @@ SETTINGS = {"text.usetex": False, "figure.autolayout": False, "figure.constraine
 CURVES, PAIR, DEPENDENCE = (4.8, 3.2), (4.0, 4.0), (6.4, 5.2)  # inches
 MAX_CHARACTERS = 52  # of a title
 MAX_BYTES = 60  # of one name; a file name has room for 255
+DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
 SEPARATOR = "--"  # between names: within a name there is at most one hyphen in a row
 BATCH = 8  # figures that a process draws at a time
 FOLDERS = ("curves", "pairs", "ratios", "pages", "ranks", "dependence")
@@ -306,7 +307,8 @@ def slug(name: str) -> str:
 def file_stems(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     """File names, without their endings, for keys: tuples of names, all of one length.
 
-    Keys that would share a name, on file systems that ignore case too, have a checksum at its end.
+    Keys that would share a name, on file systems that ignore case too, have a checksum at its end. So do names that
+    Windows keeps for devices.
 
     Examples
     --------
@@ -318,7 +320,9 @@ def file_stems(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     stems = {key: SEPARATOR.join(map(slug, key)) for key in keys}
     shared = Counter(_ignore_case(stem) for stem in stems.values())
     return {
-        key: stem if shared[_ignore_case(stem)] == 1 else f"{stem}{SEPARATOR}{_checksum(key)}"
+        key: stem
+        if shared[_ignore_case(stem)] == 1 and _ignore_case(stem) not in DEVICES
+        else f"{stem}{SEPARATOR}{_checksum(key)}"
         for key, stem in stems.items()
     }
 

@@ -15,6 +15,8 @@ from joblib.externals.loky.backend import reduction  # cloudpickle, wherever thi
 from choral.study.cells import Cell, Outcome, Task
 
 COMMAND = "from choral.study.child import main; main()"
+# Windows alone has the flag, and ignores start_new_session. Both keep Ctrl-C from the child: this process ends it.
+NEW_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -122,7 +124,8 @@ def _start() -> subprocess.Popen:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": path},
-        start_new_session=True,  # Ctrl-C reaches this process alone, which ends the child
+        start_new_session=True,
+        creationflags=NEW_GROUP,
     )
 
 
@@ -142,7 +145,7 @@ def _send(process: subprocess.Popen, task: Task) -> None:
 def _describe_status(status: int | None) -> str:
     if status is not None and status < 0:
         name = signal.Signals(-status).name
-        return f"{name}, perhaps for lack of memory" if -status == signal.SIGKILL else name
+        return f"{name}, perhaps for lack of memory" if name == "SIGKILL" else name
     return f"exit status {status}"
 
 

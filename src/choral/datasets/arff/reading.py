@@ -83,7 +83,7 @@ def read_arff(path: str | os.PathLike[str], labels: LabelChoice = None, *, ignor
     ... '''
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "two-birds.arff"
-    ...     _ = file.write_text(text)
+    ...     _ = file.write_text(text, encoding="utf-8")
     ...     dataset = read_arff(file)
     >>> dataset.label_names, dataset.feature_names
     (("Swainson's Thrush", 'Wren'), ('loudness', 'place=wood', 'place=shore', 'place=field'))
