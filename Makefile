@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test with-torch test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help
+.PHONY: demo test with-torch test-core test-lowest lint lint-page lint-page-here format docs check-site linkcheck bench paper published sweeps soft tailored any-model networks figures clean help
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -66,6 +66,12 @@ format: $(VENV)/installed-dev ## put the code into shape
 
 docs: $(VENV)/installed-docs ## build the site, with warnings as errors: docs/_build/html/index.html
 	$(BIN)/python -m sphinx -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+
+linkcheck: ## links of the built site: those inside are followed, those outside are listed
+	$(BIN)/python scripts/check_site.py docs/_build/html --outside
+
+check-site: $(VENV)/installed-test ## check the built site: links, headings, alternative texts; and in Chromium, if installed
+	$(BIN)/python scripts/check_site.py && $(BIN)/python scripts/check_site_in_browser.py
 
 bench: $(VENV)/installed-cli,plot,dask,fast ## speed, as ratios measured in one run, and the quality of searches
 	$(BIN)/python benchmarks/core.py && $(BIN)/python benchmarks/decisions.py && $(BIN)/python benchmarks/calibration.py
