@@ -7,7 +7,7 @@ BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test with-torch with-recipes test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help coverage test-nightly release-check lint-workflows notebooks
+.PHONY: demo test with-torch with-recipes test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help coverage test-nightly release-check lint-workflows notebooks check-site linkcheck
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -94,6 +94,11 @@ docs: $(VENV)/installed-docs ## build the site, with warnings as errors: docs/_b
 
 notebooks: $(VENV)/installed-docs ## execute the notebooks that `make docs` wrote, two at a time
 	$(BIN)/python scripts/run_notebooks.py docs/auto_examples
+linkcheck: ## links of the built site: those inside are followed, those outside are listed
+	$(BIN)/python scripts/check_site.py docs/_build/html --outside
+
+check-site: $(VENV)/installed-test ## check the built site: links, headings, alternative texts; and in Chromium, if installed
+	$(BIN)/python scripts/check_site.py && $(BIN)/python scripts/check_site_in_browser.py
 
 bench: $(VENV)/installed-cli,plot,dask,fast ## speed, as ratios measured in one run, and the quality of searches
 	$(BIN)/python benchmarks/core.py && $(BIN)/python benchmarks/decisions.py && $(BIN)/python benchmarks/calibration.py

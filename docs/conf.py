@@ -24,7 +24,7 @@ extensions = [
     "landing_chart",
     "mathml",
 ]
-exclude_patterns = ["_build", "sg_execution_times.rst", "auto_examples/**/*.ipynb", "auto_examples/**/*.md5"]
+exclude_patterns = ["_build", "**sg_execution_times.rst", "auto_examples/**/*.ipynb", "auto_examples/**/*.md5"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
@@ -32,8 +32,8 @@ myst_heading_anchors = 3
 autosummary_generate = True
 numpydoc_show_class_members = False
 
-# Names of other libraries are linked to their pages. Sphinx would load their inventories from the network at each build;
-# docs/inventories holds the lines that our pages need. To link another name, add its line: name, kind, page.
+# Names of other libraries are linked to their pages. Sphinx would load their inventories from the network at each
+# build; docs/inventories holds the lines that our pages need. To link another name, add its line: name, kind, page.
 intersphinx_mapping = {
     library: (address, f"inventories/{library}.inv")
     for library, address in {

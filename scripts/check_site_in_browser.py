@@ -1,8 +1,8 @@
 """Look at pages of the built site in Chromium: ``python scripts/check_site_in_browser.py [docs/_build/html [SHOTS]]``.
 
-For three widths, light and dark: text has a contrast of at least 4.5 (3 if it is large), nothing is wider than the window,
-nothing moves while the page loads (cumulative layout shift of at most 0.1), the console says nothing and no request leaves
-the folder. With a folder SHOTS, pictures of the pages are written to it.
+For three widths, light and dark: text has a contrast of at least 4.5 (3 if it is large), nothing is wider than the
+window, nothing moves while the page loads (cumulative layout shift of at most 0.1), the console says nothing and no
+request leaves the folder. With a folder SHOTS, pictures of the pages are written to it.
 """
 
 import base64
@@ -15,9 +15,27 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "testing"))
 from browser import start_browser
 
 PAGES = (
-    "index guide decisions command_line paper_study networks house changelog citing user_guide project_pages search 404 "
-    "api/index auto_examples/index recipes/index five_minutes which_k comparison auto_examples/plot_evaluate"
-).split()
+    "index",
+    "guide",
+    "decisions",
+    "command_line",
+    "paper_study",
+    "networks",
+    "house",
+    "changelog",
+    "citing",
+    "user_guide",
+    "project_pages",
+    "search",
+    "404",
+    "api/index",
+    "auto_examples/index",
+    "recipes/index",
+    "five_minutes",
+    "which_k",
+    "comparison",
+    "auto_examples/plot_evaluate",
+)
 WIDTHS = (390, 800, 1400)
 MAX_SHIFT = 0.1
 WATCH_SHIFTS = """
