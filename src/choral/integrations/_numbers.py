@@ -1,6 +1,7 @@
 """What all trackers keep of an evaluation: a few numbers with names, the figure and the page."""
 
 import tempfile
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,12 @@ def named_numbers(evaluation: Evaluation) -> dict[str, dict[str, float]]:
 
 
 def draw(evaluation: Evaluation) -> Any:
-    """The curves in a figure of their own, which pyplot does not keep."""
-    figure = require("matplotlib.figure", "plot").Figure(figsize=(7, 4.5), layout="constrained")
+    """The curves as an image of Pillow's, which comes with matplotlib; pyplot does not keep the figure."""
+    figure = require("matplotlib.figure", "plot").Figure(figsize=(7, 4.5), dpi=150, layout="constrained")
     evaluation.plot(figure.subplots())
-    return figure
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png")
+    return require("PIL.Image", "plot").open(buffer)
 
 
 def write_page(evaluation: Evaluation, title: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from choral.averaged_losses import AveragedFLoss, AveragedJaccardLoss
+from choral.averaged_losses import AveragedLoss
 from choral.evaluation import evaluate
 from choral.integrations._numbers import NAMES
 from choral.loss_names import loss_by_name
@@ -59,6 +59,6 @@ def compute_metrics(prediction: Any, *, threshold: float | None = 0.5, losses: S
 
 def _loss(name: str, y_true: np.ndarray, y_pred: Any) -> float:
     loss = loss_by_name(name)
-    if isinstance(loss, AveragedFLoss | AveragedJaccardLoss):
+    if isinstance(loss, AveragedLoss):
         return loss(y_true, y_pred)
     return mean_loss(y_true, y_pred, loss)

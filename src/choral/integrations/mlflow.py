@@ -16,12 +16,12 @@ from choral.evaluation import Evaluation, evaluate
 from choral.integrations._numbers import check_evaluation, draw, named_numbers, write_page
 
 MODEL_TYPE = "multilabel-classifier"
-OPTIONS = ("threshold", "family", "n_bootstrap", "name", "labels", "folder")  # of MultilabelEvaluator
+OPTIONS = ("threshold", "family", "n_bootstrap", "name", "labels", "prefix")  # of MultilabelEvaluator
 MAX_METRICS = 1000  # that MLflow takes at once
 
 
 def log_evaluation(
-    evaluation: Evaluation, *, run_id: str | None = None, folder: str = "choral", title: str = "Evaluation"
+    evaluation: Evaluation, *, run_id: str | None = None, prefix: str = "choral_", title: str = "Evaluation"
 ) -> dict[str, float]:
     """Log curves, table, figure and page of an evaluation into a run of MLflow.
 
@@ -31,8 +31,9 @@ def log_evaluation(
         What `choral.evaluate` returned.
     run_id : str, optional
         The run to log into. If not given, the active one; where none is active, MLflow starts one.
-    folder : str
-        Of the artifacts ``curves.json`` (a table, for ``mlflow.load_table``), ``curves.png`` and ``page.html``.
+    prefix : str
+        Put before the names of the artifacts ``curves.json`` (a table, for ``mlflow.load_table``), ``curves.png`` and
+        ``page.html``; ``"test/"`` puts them into a folder.
     title : str
         Of the page.
 
@@ -54,7 +55,7 @@ def log_evaluation(
         for model, named in named_numbers(evaluation).items()
         for name, value in named.items()
     }
-    _log(evaluation, run_id, numbers, {model: f"{name}/" for model, name in names.items()}, folder, title)
+    _log(evaluation, run_id, numbers, {model: f"{name}/" for model, name in names.items()}, prefix, title)
     return numbers
 
 
@@ -63,7 +64,7 @@ class MultilabelEvaluator:
 
     It has the methods of ``mlflow.models.evaluation.base.ModelEvaluator``. The options of ``evaluator_config`` are
     ``threshold`` (None: scores are judged as they are), ``family`` and ``n_bootstrap`` of `choral.evaluate`, ``name``
-    (of the model, in the artifacts), ``labels`` (their names) and ``folder`` of the artifacts.
+    (of the model, in the artifacts), ``labels`` (their names) and ``prefix`` of the artifacts.
     """
 
     @classmethod
@@ -91,7 +92,7 @@ class MultilabelEvaluator:
             raise ValueError(f"evaluator_config may have {', '.join(OPTIONS)}; got {', '.join(sorted(unknown))}.")
         if dataset.labels_data is None:
             raise ValueError("targets must be given: a matrix, or the name of a column that holds a list in each row.")
-        name, folder = options.pop("name", "model"), options.pop("folder", "choral")
+        name, prefix = options.pop("name", "model"), options.pop("prefix", "choral_")
         labels = options.pop("labels", None)
         y_true = _matrix("targets", dataset.labels_data)
         if labels is not None:
@@ -101,8 +102,9 @@ class MultilabelEvaluator:
             raise ValueError("there is neither a model nor a column of predictions.")
         evaluation = evaluate(y_true, {name: _matrix("predictions", y_pred)}, **options)
         numbers = named_numbers(evaluation)[name]
-        _log(evaluation, run_id, numbers, {name: "", evaluation.baseline: "baseline/"}, folder, title=name)
-        return base.EvaluationResult(metrics=numbers, artifacts=_artifacts(run_id, folder), run_id=run_id)
+        keys = {name: "", evaluation.baseline: "baseline/"}
+        artifacts = _log(evaluation, run_id, numbers, keys, prefix, title=name)
+        return base.EvaluationResult(metrics=numbers, artifacts=artifacts, run_id=run_id)
 
 
 def _metric_names(models: Iterable[str]) -> dict[str, str]:
@@ -115,31 +117,29 @@ def _metric_names(models: Iterable[str]) -> dict[str, str]:
 
 
 def _log(
-    evaluation: Evaluation, run_id: str, numbers: dict[str, float], prefixes: dict[str, str], folder: str, title: str
-) -> None:
+    evaluation: Evaluation, run_id: str, numbers: dict[str, float], keys: dict[str, str], prefix: str, title: str
+) -> dict[str, Any]:
+    """Log all there is; the artifacts are returned as MLflow's evaluators return them."""
     entities, client = require("mlflow.entities", "mlflow"), require("mlflow", "mlflow").MlflowClient()
     now = int(time.time() * 1000)
     metrics = [entities.Metric(name, value, now, 0) for name, value in numbers.items()]
     for model, curve in evaluation.curves.items():
-        key = f"{prefixes[model]}{evaluation.family}_loss"
+        key = f"{keys[model]}{evaluation.family}_loss"
         steps = evaluation.parameters.tolist() if evaluation.family == "binomial" else range(len(curve.losses))
         points = zip(steps, curve.losses.tolist(), strict=True)
         metrics += [entities.Metric(key, loss, now, int(step)) for step, loss in points]
     for start in range(0, len(metrics), MAX_METRICS):
         client.log_batch(run_id, metrics=metrics[start : start + MAX_METRICS])
-    client.log_table(run_id, evaluation.to_pandas(), f"{folder}/curves.json")
-    client.log_figure(run_id, draw(evaluation), f"{folder}/curves.png")
-    client.log_text(run_id, write_page(evaluation, title), f"{folder}/page.html")
-
-
-def _artifacts(run_id: str, folder: str) -> dict[str, Any]:
-    """What was logged, as MLflow's evaluators return it."""
+    table, image, page = evaluation.to_pandas(), draw(evaluation), write_page(evaluation, title)
+    client.log_table(run_id, table, f"{prefix}curves.json")
+    client.log_image(run_id, image, f"{prefix}curves.png")
+    client.log_text(run_id, page, f"{prefix}page.html")
     kinds = require("mlflow.models.evaluation.artifacts", "mlflow")
-    uri = require("mlflow", "mlflow").MlflowClient().get_run(run_id).info.artifact_uri
+    uri = f"{client.get_run(run_id).info.artifact_uri}/{prefix}"
     return {
-        "curves": kinds.JsonEvaluationArtifact(uri=f"{uri}/{folder}/curves.json"),
-        "figure": kinds.ImageEvaluationArtifact(uri=f"{uri}/{folder}/curves.png"),
-        "page": kinds.TextEvaluationArtifact(uri=f"{uri}/{folder}/page.html"),
+        "curves": kinds.JsonEvaluationArtifact(f"{uri}curves.json", table.to_dict("split", index=False)),
+        "figure": kinds.ImageEvaluationArtifact(f"{uri}curves.png", image),
+        "page": kinds.TextEvaluationArtifact(f"{uri}page.html", page),
     }
 
 
