@@ -148,9 +148,14 @@ def narrow_rows(X: Features) -> Any:
 
 
 def seeded_clones(estimator: Any, n_clones: int, random_state: RandomState) -> list[Any]:
-    """Copies of the base classifier, a pruned tree unless given, each with a seed of its own; with None, as it is."""
-    copies = [PrunedTreeClassifier() if estimator is None else clone(estimator) for _ in range(n_clones)]
-    if random_state is not None:
+    """Copies of the base classifier, a pruned tree unless given, each with a seed of its own; with None, as it is.
+
+    An object without ``get_params`` is copied by `copy.deepcopy`, and keeps its seed.
+    """
+    if isinstance(estimator, type) or not (estimator is None or hasattr(estimator, "fit")):
+        raise TypeError(f"an estimator must be an object with fit, such as LogisticRegression(); got {estimator!r}.")
+    copies = [PrunedTreeClassifier() if estimator is None else clone(estimator, safe=False) for _ in range(n_clones)]
+    if random_state is not None and hasattr(copies[0], "get_params"):
         rng = check_random_state(random_state)
         for copy in copies:
             seeds = {name: rng.randint(MAX_SEED) for name in sorted(copy.get_params()) if is_seed(name)}
@@ -167,7 +172,8 @@ def fit_model(estimator: Any, X: Any, y: np.ndarray) -> Any:
     """The fitted classifier; where there is a single class, one that needs no features."""
     if np.all(y == y[0]):
         return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(y), 1)), y)
-    return estimator.fit(X, y.astype(np.intp))  # not uint8, in which 2 * 0 - 1 is 255
+    estimator.fit(X, y.astype(np.intp))  # not uint8, in which 2 * 0 - 1 is 255
+    return estimator  # fit of an object that is not scikit-learn's need not return it
 
 
 def fit_models(
@@ -205,6 +211,8 @@ def fit_models(
 
 def predict_class(model: Any, X: Any) -> np.ndarray:
     """The class of each row."""
+    if not hasattr(model, "predict"):
+        return (positive_share(model, X) > 0.5).astype(np.intp)
     return model.predict(_features_for(model, X))
 
 
@@ -216,10 +224,19 @@ def class_shares(model: Any, X: Any) -> np.ndarray:
 
 
 def positive_share(model: Any, X: Any) -> np.ndarray:
-    """The probability that a label is 1, by a model of the classes 0 and 1, or of the only class there was."""
-    of_class = np.flatnonzero(model.classes_ == 1)
-    share = class_shares(model, X)[:, of_class[0]] if of_class.size else np.zeros(_num_samples(X))
-    return share.astype(float).clip(0, 1)  # the exponential of a logarithm may round to more than 1
+    """The probability that a label is 1, by a model of the classes 0 and 1, or of the only class there was.
+
+    A model without ``classes_`` must have a column for 0 and one for 1.
+    """
+    classes = np.asarray(getattr(model, "classes_", (0, 1)))
+    of_class = np.flatnonzero(classes == 1)
+    if not of_class.size:
+        return np.zeros(_num_samples(X))
+    shares, expected = np.asarray(class_shares(model, X)), (_num_samples(X), classes.size)
+    if shares.shape != expected:
+        kind = type(model).__name__
+        raise ValueError(f"predict_proba of {kind} must return the shape {expected} for a label; got {shares.shape}.")
+    return shares[:, of_class[0]].astype(float).clip(0, 1)  # the exponential of a logarithm may round to more than 1
 
 
 def _features_for(model: Any, X: Any) -> Any:

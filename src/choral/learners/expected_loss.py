@@ -3,6 +3,8 @@
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
 
 from choral._last_learner import last_learner, reach_learner
@@ -10,12 +12,15 @@ from choral._typing import Features, LabelMatrix, RandomState
 from choral.decisions import IndependentLabels, LabelDistribution
 from choral.decisions.base import Distribution
 from choral.learners.base import MetaClassifier, seeded_clones
+from choral.learners.binary_relevance import BinaryRelevance
 from choral.learners.joint import JointClassifier, has_distribution, predict_distribution
 from choral.learners.joint_forest import JointForest
 from choral.overlap import AnyLoss
 from choral.scores import stack_proba
 
 SOURCES = ("auto", "distribution", "marginals", "ensemble")
+PROBED_ROWS = 50  # to see what a classifier returns
+ROUNDING = 1e-5  # how far probabilities in float32 may lie outside [0, 1]
 
 
 class ExpectedLossClassifier(JointClassifier, MetaClassifier):
@@ -26,8 +31,11 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
     Parameters
     ----------
     estimator : learner, optional
-        Of choral or scikit-learn, also at the end of a Pipeline or in a search; `JointForest` unless given. It gets the
-        features as they come, frames included. A fitted one goes in as ``sklearn.frozen.FrozenEstimator(model)``.
+        Any object with ``fit`` and ``predict_proba``, of choral, scikit-learn or others, also at the end of a Pipeline
+        or in a search; `JointForest` unless given. It gets the features as they come, frames included, and all labels
+        at once. A classifier that takes one binary target alone is fitted once for each label, in a `BinaryRelevance`.
+        An object without ``get_params`` is copied by `copy.deepcopy`. A fitted learner goes in as
+        ``sklearn.frozen.FrozenEstimator(model)``.
     measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     source : {"auto", "distribution", "marginals", "ensemble"}
@@ -40,6 +48,7 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
     Attributes
     ----------
     estimator_ : the fitted learner
+        A `BinaryRelevance` around classifiers of one label, where the learner takes no more than one.
 
     Examples
     --------
@@ -75,9 +84,48 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
         if self.source not in SOURCES:
             raise ValueError(f"source must be one of {', '.join(map(repr, SOURCES))}; got {self.source!r}.")
         (copy,) = seeded_clones(self._inner_estimators()[0], 1, self.random_state)
-        self.estimator_ = copy.fit(X, Y.astype(np.intp))  # not uint8, in which 0 - 1 is 255
+        self.estimator_ = self._fit_all_or_each(copy, X, Y.astype(np.intp))  # not uint8, in which 0 - 1 is 255
         self._source()
         return self
+
+    def _fit_all_or_each(self, estimator: Any, X: Any, Y: np.ndarray) -> Any:
+        """The learner fitted on all labels at once, or one for each label where it cannot do that.
+
+        What it does is more reliable than what its tags say: many classifiers of several labels have the wrong ones,
+        and others have none.
+        """
+        if not self._may_know_one_label_only(estimator):
+            estimator.fit(X, Y)
+            return estimator
+        each = BinaryRelevance(estimator)  # it copies the estimator, which the next line may change
+        (alone,) = seeded_clones(estimator, 1, None)
+        try:
+            alone.fit(X, Y)
+            if self._tells_of_all_labels(alone, X):
+                return alone
+        except Exception as refusal:  # of any kind: packages have their own
+            return _fit_each(each, X, Y, refusal)
+        return each.fit(X, Y)
+
+    def _may_know_one_label_only(self, estimator: Any) -> bool:
+        """Whether it can be asked about labels one by one: it has probabilities, and no distribution of all labels."""
+        asked = self.source in ("auto", "marginals") and hasattr(estimator, "predict_proba")
+        return asked and not has_distribution(estimator) and not isinstance(estimator, FrozenEstimator)
+
+    def _tells_of_all_labels(self, fitted: Any, X: Any) -> bool:
+        """Whether ``predict_proba`` has a column for each label.
+
+        With two labels, columns of probabilities that sum to 1 are the two classes of one label, unless tags tell of
+        several.
+        """
+        some = _safe_indexing(X, np.arange(min(_num_samples(X), PROBED_ROWS)))
+        proba = fitted.predict_proba(some)
+        if np.ndim(proba) != 2:
+            return len(proba) == self.n_labels_
+        if np.shape(proba)[1] != self.n_labels_:
+            return False
+        sums_to_one = self.n_labels_ == 2 and np.allclose(np.asarray(proba).sum(axis=1), 1, atol=1e-3)
+        return not sums_to_one or _has_tag_of_several(fitted)
 
     def _inner_estimators(self) -> list[Any]:
         return [JointForest() if self.estimator is None else self.estimator]
@@ -111,7 +159,8 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
         if source == "marginals":
             scores = stack_proba(self.estimator_.predict_proba(X), getattr(self.estimator_, "classes_", None))
             self._check_shape("predict_proba", scores.shape, n_rows)
-            return IndependentLabels(scores)
+            outside = np.abs(scores - 0.5).max(initial=0) - 0.5
+            return IndependentLabels(scores.clip(0, 1) if 0 < outside <= ROUNDING else scores)
         return LabelDistribution.from_samples(np.stack(self._votes(X, n_rows), axis=1))
 
     def _votes(self, X: Any, n_rows: int) -> list[np.ndarray]:
@@ -131,3 +180,20 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
     def _check_shape(self, what: str, shape: tuple[int, ...], n_rows: int) -> None:
         if shape != (n_rows, self.n_labels_):
             raise ValueError(f"{what} must return the shape {(n_rows, self.n_labels_)}; got {shape}.")
+
+
+def _fit_each(each: BinaryRelevance, X: Any, Y: np.ndarray, refusal: Exception) -> BinaryRelevance:
+    """A classifier for each label; if that fails too, the error tells of both."""
+    try:
+        return each.fit(X, Y)
+    except Exception as error:
+        error.add_note(f"Fitted on all labels at once, {type(each.estimator).__name__} said: {refusal}")
+        raise
+
+
+def _has_tag_of_several(estimator: Any) -> bool:
+    """Whether scikit-learn's tags of an estimator tell of several labels."""
+    if not hasattr(estimator, "__sklearn_tags__"):
+        return False
+    tags = get_tags(estimator)
+    return tags.target_tags.multi_output or bool(tags.classifier_tags and tags.classifier_tags.multi_label)

@@ -183,8 +183,9 @@ class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
     Parameters
     ----------
     estimators : list of (name, learner)
-        Learners of choral or scikit-learn, as in `ExpectedLossClassifier`; each gets the features as they come, frames
-        included. `JointForest` and `LogisticJoint` know what they say of rows that they were not fitted on. Others
+        Learners of choral, scikit-learn or others, as in `ExpectedLossClassifier`: any object with ``fit`` and
+        ``predict_proba``, of all labels or of one binary target, in which case it is fitted once for each label. Each
+        gets the features as they come, frames included. `JointForest` and `LogisticJoint` know what they say of rows that they were not fitted on. Others
         are fitted in an inner cross-validation, too. Parameters are set as ``name__parameter``; a learner set to
         ``"drop"`` is left out.
     cv : int, splitter or iterable of (train, test)
