@@ -1,4 +1,4 @@
-"""Draw figures of README and docs/explain.md: ``python scripts/figures.py [FOLDER]``, by default ``docs/figures``.
+"""Draw figures of README and of two pages: ``python scripts/figures.py [FOLDER]``, by default ``docs/figures``.
 
 The data of the curves are handwritten digits whose labels are the segments of a seven-segment display; the models are
 those of ``scripts/examples.py``: one decision tree per label against one tree for whole label sets. The decisions are
@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.multiclass import OneVsRestClassifier
 
-from choral import PolynomialMeasure, expected_curve, explain
+from choral import BinomialMeasure, PolynomialMeasure, expected_curve, explain, which_k
 from choral.datasets import load_digits_segments
 from choral.displays import ChoquetDisplay, DecisionDisplay, LossCurveDisplay, PairwiseDisplay
 from choral.paper.examples import FIVE_LABELS
@@ -67,6 +67,34 @@ def draw_explanation():
     return figure
 
 
+def draw_which_k():
+    """What a row loses by its number of wrong labels: for each k, and for costs that no k meets (docs/which_k.md)."""
+    n_labels = 8
+    wrong = np.arange(n_labels + 1)
+    figure, axes = plt.subplots(1, 2, figsize=(9.4, 3.8), layout="constrained", sharey=True)
+    for k, colour in zip(range(1, n_labels + 1), plt.colormaps["viridis"](np.linspace(0, 0.9, n_labels)), strict=True):
+        name = {1: "k = 1, Hamming", n_labels: f"k = {n_labels}, subset 0/1"}.get(k, f"k = {k}")
+        axes[0].plot(wrong, BinomialMeasure(k).deficits(n_labels), color=colour, marker="o", markersize=3, label=name)
+    answer = which_k([0] + [20 + 5 * count for count in wrong[1:]])
+    axes[1].plot(wrong, answer.measure.deficits(n_labels), "o", color="black", label="costs: 20, and 5 a label")
+    nearest = {
+        f"k = {answer.k}": BinomialMeasure(answer.k),
+        f"alpha = {answer.alpha:.3g}": PolynomialMeasure(answer.alpha),
+    }
+    for (name, measure), style in zip(nearest.items(), ("-", "--"), strict=True):
+        axes[1].plot(wrong, measure.deficits(n_labels), style, label=f"nearest: {name}")
+    axes[0].set_title("What a row of 8 labels loses, for each k", loc="left", fontsize="medium")
+    axes[1].set_title("Costs, and the nearest of each family", loc="left", fontsize="medium")
+    axes[0].set_ylabel("share of the cost of a row\nwith all labels wrong")
+    for ax in axes:
+        ax.set_xlabel("wrong labels of the row")
+        ax.set_xticks(wrong)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(axis="y", alpha=0.3)
+        ax.legend(loc="lower right", fontsize="small", frameon=False)
+    return figure
+
+
 def excess_losses(display):
     """For each prediction that is best for some k, how much more it loses than the best one does."""
     least = display.optimal.curve().losses
@@ -84,6 +112,7 @@ def main():
         "integral": draw_integral,
         "decisions": draw_decisions,
         "explain": draw_explanation,
+        "which_k": draw_which_k,
     }
     for name, draw in figures.items():
         figure = draw()
