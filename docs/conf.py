@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib",),
     "remove_config_comments": True,
     "show_memory": False,
+    "write_computation_times": False,  # its page loads scripts from elsewhere
     "min_reported_time": 1,
     "doc_module": ("choral",),
     "backreferences_dir": "api/generated/backreferences",
