@@ -77,6 +77,7 @@ html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["choral.css"]
 html_additional_pages = {"404": "404.html"}
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system has it
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False

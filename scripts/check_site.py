@@ -1,7 +1,7 @@
 """Check the built site without a browser: ``python scripts/check_site.py [docs/_build/html]``.
 
 Every link inside leads to a file and, where it has one, to an anchor. Every page has a title, a language and one h1;
-its headings skip no level; its images have alternative texts; it loads no script, style, font or picture from elsewhere.
+its headings skip no level; its images have alternative texts; it loads no script, style or picture from elsewhere.
 Links to the outside are counted, and listed with ``--outside``: nothing is fetched.
 """
 
