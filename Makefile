@@ -7,7 +7,7 @@ BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test with-torch with-recipes test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help coverage test-nightly release-check lint-workflows notebooks check-site linkcheck
+.PHONY: demo test with-torch with-recipes test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help coverage test-nightly release-check lint-workflows notebooks check-site linkcheck check-tag
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -58,6 +58,9 @@ test-nightly: $(VENV)/installed-test ## run everything with nightly NumPy, SciPy
 PYTHONS ?= 3.11 3.12 3.13 3.14
 release-check: $(VENV)/installed-release ## build wheel and sdist, check them, install and test the wheel with each Python
 	$(BIN)/python scripts/release_check.py --pythons $(PYTHONS) --require $(REQUIRE_PYTHONS) --pytest="$(strip $(PARALLEL))"
+
+check-tag: ## refuse a TAG that is not v and the version
+	@grep -qx "__version__ = \"$(TAG:v%=%)\"" src/choral/_version.py || { echo "The tag $(TAG) is not the version in src/choral/_version.py."; exit 1; }
 
 lint: $(VENV)/installed-dev lint-page lint-workflows ## style, types and the order of the layers
 	$(BIN)/ruff check .

@@ -28,14 +28,14 @@ def test_a_study_needs_neither_process_groups_nor_fork(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "COMMAND", before + worker.COMMAND)
     monkeypatch.delattr(os, "killpg")
     results = run_one(zoo.Stumps(0.0), tmp_path / "study")
-    assert results.failures().rows == ()
+    assert results.failures() == ()
     assert len(list(results.cells("d"))) == 2
 
 
 def test_the_time_limit_holds_without_process_groups(tmp_path, monkeypatch):
     monkeypatch.delattr(os, "killpg")
     results = run_one(zoo.Sleeping(), tmp_path / "study", time_limit=1.0)
-    assert {failure.reason for failure in results.failures} == {"ran past the time limit of 1 seconds"}
+    assert {failure.reason for failure in results.failures()} == {"ran past the time limit of 1 seconds"}
 
 
 def test_a_child_without_process_groups_ends_itself_when_its_parent_is_gone(monkeypatch):
