@@ -2,13 +2,15 @@
 A measure of your own
 =====================
 
-What if some labels belong together, and others matter little? A *measure* says what it is worth to be right on a set
-of labels. choral takes any measure, and everything else (losses, decisions, shares) follows from it.
+What if some labels belong together, and others matter little? A *measure* says
+what it is worth to be right on a set of labels. choral takes any measure, and
+everything else (losses, decisions, shares) follows from it.
 """
 
 # %%
-# The seven segments of a display fall into three groups: the left side, the right side and the three horizontal bars.
-# Say that a group is only worth something if all of it is right: :class:`choral.CoveringMeasure`.
+# The seven segments of a display fall into three groups: the left side, the
+# right side and the three horizontal bars. Say that a group is only worth
+# something if all of it is right: :class:`choral.CoveringMeasure`.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
@@ -20,37 +22,50 @@ from choral.displays import ChoquetDisplay
 
 digits = choral.datasets.load_digits_segments()
 names = list(digits.label_names)
-groups = [[names.index(name) for name in names if side in name] for side in ("left", "right")]
+groups = [
+    [names.index(name) for name in names if side in name]
+    for side in ("left", "right")
+]
 groups.append([names.index(name) for name in ("top", "middle", "bottom")])
 print([[names[i] for i in group] for group in groups])
 by_group = choral.CoveringMeasure(groups)
 
 # %%
-# If some labels matter more than others, give the worth of sets of labels by :class:`choral.MoebiusMeasure`. Here
-# "middle" counts for a quarter alone, and the other three quarters are for the left and the right side, each as a
+# If some labels matter more than others, give the worth of sets of labels by
+# :class:`choral.MoebiusMeasure`. Here "middle" counts for a quarter alone, and
+# the other three quarters are for the left and the right side, each as a
 # whole.
 middle = names.index("middle")
-weighted = choral.MoebiusMeasure({(middle,): 0.25, tuple(groups[0]): 0.375, tuple(groups[1]): 0.375})
+weighted = choral.MoebiusMeasure(
+    {(middle,): 0.25, tuple(groups[0]): 0.375, tuple(groups[1]): 0.375}
+)
 
 # %%
-# Or write a function of the set of right labels. This one is worth the square of the share of vertical bars, if the
-# middle is right, and half of it otherwise. :class:`choral.Capacity` lists its values for all 128 sets, and tells how
-# much each label counts (the Shapley value).
+# Or write a function of the set of right labels. This one is worth the square
+# of the share of vertical bars, if the middle is right, and half of it
+# otherwise. :class:`choral.Capacity` lists its values for all 128 sets, and
+# tells how much each label counts (the Shapley value).
 vertical = set(groups[0] + groups[1])
 capacity = choral.Capacity.from_function(
-    lambda right: (len(right & vertical) / 4) ** 2 * (1 if middle in right else 0.5), n_labels=7
+    lambda right: (
+        (len(right & vertical) / 4) ** 2 * (1 if middle in right else 0.5)
+    ),
+    n_labels=7,
 )
 for name, share in zip(names, capacity.shapley(), strict=True):
     print(f"{name:<13} {share:.3f}")
 
 # %%
-# Three models, five measures. By Hamming loss, a tree for each label is better than one tree for all labels; by
-# subset 0/1 loss it is the other way round. The measures of groups lie between them.
+# Three models, five measures. By Hamming loss, a tree for each label is better
+# than one tree for all labels; by subset 0/1 loss it is the other way round.
+# The measures of groups lie between them.
 X_train, Y_train = digits.X[:600], digits.Y[:600]
 X_test, Y_test = digits.X[600:], digits.Y[600:]
 models = {
     "tree": DecisionTreeClassifier(random_state=0),
-    "tree for each label": OneVsRestClassifier(DecisionTreeClassifier(random_state=0)),
+    "tree for each label": OneVsRestClassifier(
+        DecisionTreeClassifier(random_state=0)
+    ),
     "forest": RandomForestClassifier(random_state=0),
 }
 measures = {
@@ -63,9 +78,19 @@ measures = {
 losses = []
 for name, model in models.items():
     predicted = model.fit(X_train, Y_train).predict(X_test)
-    losses.append([choral.choquet_loss(Y_test, predicted, measure) for measure in measures.values()])
+    losses.append(
+        [
+            choral.choquet_loss(Y_test, predicted, measure)
+            for measure in measures.values()
+        ]
+    )
     print(
-        f"{name:<20}", *(f"{measure} {loss:.3f}" for measure, loss in zip(measures, losses[-1], strict=True)), sep="  "
+        f"{name:<20}",
+        *(
+            f"{measure} {loss:.3f}"
+            for measure, loss in zip(measures, losses[-1], strict=True)
+        ),
+        sep="  ",
     )
 
 # %%
@@ -78,10 +103,14 @@ ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)
 
 # %%
-# For scores the loss is one minus the Choquet integral of how right each label is. Level by level, it asks what the
-# labels that reach this level are worth together. Here are the scores of one row.
+# For scores the loss is one minus the Choquet integral of how right each label
+# is. Level by level, it asks what the labels that reach this level are worth
+# together. Here are the scores of one row.
 scores = choral.stack_proba(models["forest"].predict_proba(X_test[:1]))
-ChoquetDisplay.from_prediction(Y_test[0], scores[0], weighted, label_names=names).plot()
+ChoquetDisplay.from_prediction(
+    Y_test[0], scores[0], weighted, label_names=names
+).plot()
 
 # %%
-# Read next: :doc:`/guide` has all measures, and :func:`choral.bayes_optimal` decides for any of them.
+# Read next: :doc:`/guide` has all measures, and :func:`choral.bayes_optimal`
+# decides for any of them.

@@ -2,13 +2,14 @@
 One model for every loss: AutoJoint
 ===================================
 
-Must one train a model for each loss? No. :class:`choral.learners.AutoJoint` is fitted once. It learns how probable
-label sets are, and decides anew for each loss when it predicts.
+Must one train a model for each loss? No. :class:`choral.learners.AutoJoint` is
+fitted once. It learns how probable label sets are, and decides anew for each
+loss when it predicts.
 """
 
 # %%
-# It pools a forest, boosted trees, logistic regressions and the frequencies of label sets. The summary says how much
-# each counts.
+# It pools a forest, boosted trees, logistic regressions and the frequencies of
+# label sets. The summary says how much each counts.
 from sklearn.ensemble import RandomForestClassifier
 
 import choral
@@ -29,7 +30,11 @@ curve
 # %%
 # Beside it, a random forest of scikit-learn's.
 forest = RandomForestClassifier(random_state=0).fit(X_train, Y_train)
-evaluation = choral.evaluate(Y_test, {"AutoJoint": curve, "random forest": forest.predict(X_test)}, random_state=0)
+evaluation = choral.evaluate(
+    Y_test,
+    {"AutoJoint": curve, "random forest": forest.predict(X_test)},
+    random_state=0,
+)
 evaluation
 
 # %%
@@ -37,10 +42,13 @@ evaluation
 evaluation.plot()
 
 # %%
-# For most images the best labels are the same for each k. Here is how many change, between one k and another.
-changed = (curve.labels[:, None] != curve.labels[None]).any(axis=-1).sum(axis=-1)
+# For most images the best labels are the same for each k. Here is how many
+# change, between one k and another.
+changed = (
+    (curve.labels[:, None] != curve.labels[None]).any(axis=-1).sum(axis=-1)
+)
 print(changed)
 
 # %%
-# Read next: :doc:`/joint_learners` describes the pool, and :doc:`/tailored_study` compares it with sixteen other
-# learners.
+# Read next: :doc:`/joint_learners` describes the pool, and
+# :doc:`/tailored_study` compares it with sixteen other learners.
