@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from recipe_pages import PROJECT, require, run_page
 
 import choral
 from choral.integrations.hugging_face import compute_metrics
+from recipe_pages import PROJECT, require, run_page
 
 Y = np.random.default_rng(0).integers(2, size=(40, 7))
 LOGITS = np.random.default_rng(1).normal(2 * Y - 1, 1.5)

@@ -4,10 +4,11 @@ import csv
 from pathlib import Path
 
 import pytest
+
 from recipe_pages import require, run_page
 
-require("torch", "torchmetrics", "lightning", "matplotlib")
-import torch
+require("torchmetrics", "lightning", "matplotlib")
+torch = require("torch")
 
 pytestmark = pytest.mark.filterwarnings("default")  # what other packages say of each other is not our error
 
@@ -19,7 +20,7 @@ def test_page(tmp_path, monkeypatch, plt):
     found = names["results"]
     assert found["loss/k=1"] < 0.1 < found["loss/subset"] < 0.3  # without training: 0.5 and 1
     folder = Path("logs/lightning_logs/version_0")
-    rows = list(csv.DictReader((folder / "metrics.csv").open()))
+    rows = list(csv.DictReader((folder / "metrics.csv").read_text("utf-8").splitlines()))
     losses = [float(row["loss/subset"]) for row in rows if row["loss/subset"]]
     assert len(losses) == 5
     assert losses[-1] == pytest.approx(float(found["loss/subset"]))

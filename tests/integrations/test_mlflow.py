@@ -1,14 +1,14 @@
 """MLflow with a database in a folder of its own: what was logged is read back."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from recipe_pages import require, run_page
-
-require("mlflow", "sqlalchemy", "alembic", "pandas", "matplotlib", "plotly")
 
 import choral
 from choral.integrations.mlflow import MultilabelEvaluator, log_evaluation
+from recipe_pages import require, run_page
+
+require("mlflow", "sqlalchemy", "alembic", "matplotlib", "plotly")
+pd = require("pandas")
 
 pytestmark = pytest.mark.filterwarnings("default:::mlflow", "default:::sqlalchemy", "default:::alembic")
 Y = np.random.default_rng(0).integers(2, size=(40, 4))

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recipe_pages import require, run_page
-
-require("wandb", "matplotlib", "plotly")
 
 import choral
 from choral.integrations.wandb import log_evaluation
+from recipe_pages import require, run_page
+
+require("wandb", "matplotlib", "plotly")
 
 pytestmark = pytest.mark.filterwarnings("default:::wandb", "default:Implicitly cleaning up:ResourceWarning")
 Y = np.random.default_rng(0).integers(2, size=(40, 4))

@@ -9,9 +9,12 @@ PROJECT = Path(__file__).parents[2]
 
 
 def require(*modules):
-    """Skip the recipes of tools that are not installed; CHORAL_REQUIRE_RECIPES has conftest.py import them all."""
-    for module in modules:
-        pytest.importorskip(module, reason=f"{module} is not installed: make with-recipes")
+    """Skip the recipes of tools that are not installed, or give the last module.
+
+    CHORAL_REQUIRE_RECIPES has conftest.py import all of them.
+    """
+    found = [pytest.importorskip(module, reason=f"{module} is not installed: make with-recipes") for module in modules]
+    return found[-1]
 
 
 def run_page(name, heading=None):
