@@ -185,9 +185,9 @@ class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
     estimators : list of (name, learner)
         Learners of choral, scikit-learn or others, as in `ExpectedLossClassifier`: any object with ``fit`` and
         ``predict_proba``, of all labels or of one binary target, in which case it is fitted once for each label. Each
-        gets the features as they come, frames included. `JointForest` and `LogisticJoint` know what they say of rows that they were not fitted on. Others
-        are fitted in an inner cross-validation, too. Parameters are set as ``name__parameter``; a learner set to
-        ``"drop"`` is left out.
+        gets the features as they come, frames included. `JointForest` and `LogisticJoint` know what they say of rows
+        that they were not fitted on. Others are fitted in an inner cross-validation, too. Parameters are set as
+        ``name__parameter``; a learner set to ``"drop"`` is left out.
     cv : int, splitter or iterable of (train, test)
         The inner cross-validation, in which each row is tested once. A number of folds is stratified by labels.
     measure : Measure, FLoss or JaccardLoss, optional

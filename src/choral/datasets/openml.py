@@ -1,0 +1,145 @@
+"""load_openml: multi-label data sets of OpenML, by id or by name."""
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from choral._text import did_you_mean, some_of
+from choral.datasets.dataset import Dataset
+
+RELEVANT = {"true": 1, "1": 1, "1.0": 1, "yes": 1, "false": 0, "0": 0, "0.0": 0, "no": 0}
+
+
+def load_openml(
+    data_id: int | None = None,
+    *,
+    name: str | None = None,
+    version: int | Literal["active"] = "active",
+    labels: Sequence[str] | None = None,
+    data_home: str | os.PathLike[str] | None = None,
+) -> Dataset:
+    """Load a multi-label data set of OpenML.
+
+    It is fetched by `sklearn.datasets.fetch_openml`, which compares its checksum and keeps it in a folder, so that it is
+    fetched once.
+
+    Parameters
+    ----------
+    data_id : int, optional
+        The number of the data set, as in ``https://www.openml.org/d/40589``.
+    name : str, optional
+        Its name, in place of the number.
+    version : int or "active", default="active"
+        The version of the data set of this name; the oldest active one unless given.
+    labels : sequence of str, optional
+        The attributes that are labels. By default those that OpenML has as targets.
+    data_home : path-like, optional
+        Where downloads are kept; scikit-learn's own folder unless given.
+
+    Returns
+    -------
+    dataset : Dataset
+        A nominal feature with more than two values has a column for each value; missing values are nan.
+
+    Raises
+    ------
+    ConnectionError
+        If the data set is not in the folder and the server does not answer.
+    ValueError
+        If there is no such data set, or its labels are not known, not binary or missing in some rows.
+
+    See Also
+    --------
+    load : The data sets of the paper.
+    read_arff : Files that you have.
+
+    Examples
+    --------
+    >>> load_openml()
+    Traceback (most recent call last):
+    ValueError: give data_id, such as 40589, or name, such as 'emotions', and not both; got data_id=None, name=None.
+    """
+    if (data_id is None) == (name is None):
+        wanted = "give data_id, such as 40589, or name, such as 'emotions', and not both"
+        raise ValueError(f"{wanted}; got data_id={data_id!r}, name={name!r}.")
+    if isinstance(labels, str):
+        raise TypeError(f"labels must be a sequence of names; got the string {labels!r}.")
+    what = f"data set {data_id}" if name is None else f"data set {name!r}, version {version}"
+    found = _fetch(what, data_id=data_id, name=name, version=version, data_home=data_home)
+    targets = _choose_labels(what, found, labels)
+    columns, names, n_nominal = _features(found, [one for one in found.feature_names if one not in targets])
+    Y = np.column_stack([_read_label(what, label, _values(found, label)) for label in targets])
+    title = str(found.details["name"])
+    return Dataset(columns, Y, tuple(targets), title, tuple(names), n_nominal, columns.shape[1] - _n_nominal(found, names))
+
+
+def _fetch(what: str, **chosen: Any) -> Any:
+    """All attributes as numbers, nominal ones as places in their lists of values."""
+    from sklearn.datasets import fetch_openml  # brings pandas along where it is installed
+
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="A network error occurred")  # told once, when it gives up
+            default = fetch_openml(**chosen, as_frame=False, parser="liac-arff")
+            found = fetch_openml(**chosen, as_frame=False, parser="liac-arff", target_column=None)
+    except OSError as error:
+        reason = getattr(error, "reason", None) or error
+        raise ConnectionError(
+            f"{what} cannot be fetched from OpenML ({reason}). Try again later; or download the ARFF file in a browser "
+            "and read it by choral.datasets.read_arff(path, labels=[...])."
+        ) from error
+    found.target_names = default.target_names
+    return found
+
+
+def _choose_labels(what: str, found: Any, labels: Sequence[str] | None) -> list[str]:
+    chosen = list(found.target_names or () if labels is None else labels)
+    if not chosen:
+        raise ValueError(f"{what} has no targets on OpenML; give labels=[...], of {some_of(found.feature_names)}.")
+    for label in chosen:
+        if label not in found.feature_names:
+            raise ValueError(f"{what} has no attribute {label!r}{did_you_mean(label, found.feature_names)}.")
+    return chosen
+
+
+def _values(found: Any, label: str) -> np.ndarray:
+    """The values of an attribute; nominal ones as text, missing ones as nan."""
+    column = found.data[:, [found.feature_names.index(label)]]
+    numbers = np.asarray(column.toarray() if sp.issparse(column) else column, dtype=float)[:, 0]
+    if label not in found.categories:
+        return numbers
+    words = np.array([*found.categories[label], np.nan], dtype=object)
+    return words[np.where(np.isnan(numbers), -1, numbers).astype(int)]
+
+
+def _read_label(what: str, label: str, values: np.ndarray) -> np.ndarray:
+    """0 and 1 for FALSE and TRUE, or what is meant the same."""
+    words = [str(value).strip().lower() for value in values]
+    bad = next((row for row, word in enumerate(words) if word not in RELEVANT), None)
+    if bad is not None:
+        got = "is missing" if words[bad] == "nan" else f"is {values[bad]!r}"
+        problem = f"labels must be TRUE or FALSE, 1 or 0; {label!r} {got} in row {bad}"
+        raise ValueError(f"{what}: {problem}. Choose the labels by labels=[...].")
+    return np.array([RELEVANT[word] for word in words], dtype=np.uint8)
+
+
+def _features(found: Any, names: list[str]) -> tuple[Any, list[str], int]:
+    """The columns of X with their names, and how many attributes were nominal."""
+    columns, titles = [], []
+    for name in names:
+        column = found.data[:, [found.feature_names.index(name)]]
+        values = found.categories.get(name, ())
+        if len(values) <= 2:
+            columns.append(column)
+            titles.append(name)
+            continue
+        numbers = np.asarray(column.toarray() if sp.issparse(column) else column, dtype=float)
+        hot = np.where(np.isnan(numbers), np.nan, numbers == np.arange(len(values)))
+        columns.append(sp.csr_array(hot) if sp.issparse(column) else hot)
+        titles += [f"{name}={value}" for value in values]
+    stacked = sp.csr_array(sp.hstack(columns)) if sp.issparse(found.data) else np.hstack(columns).astype(float)
+    return stacked, titles, sum(name in found.categories for name in names)
