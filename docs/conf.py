@@ -1,6 +1,11 @@
 """How Sphinx builds the site: ``make docs`` writes it to docs/_build/html."""
 
+import sys
+from pathlib import Path
+
 import choral
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "choral"
 author = "The choral developers"
@@ -14,6 +19,8 @@ extensions = [
     "sphinx.ext.intersphinx",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "own_members",
+    "measure_pictures",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -23,7 +30,9 @@ exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/**/*.md
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
 
+templates_path = ["_templates"]
 autosummary_generate = True
+autodoc_typehints = "none"  # docstrings say the types
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {

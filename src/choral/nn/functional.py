@@ -15,6 +15,8 @@ from choral.measures import BinomialMeasure, CountingMeasure, Measure, Polynomia
 from choral.nn.ordering import ordered_losses
 from choral.nn.row_losses import constant, row_losses, tables_made_by
 
+__all__ = ["binomial_loss", "choquet_loss", "owa_loss", "polynomial_loss"]
+
 Reduction = Literal["mean", "sum", "none"]
 
 
