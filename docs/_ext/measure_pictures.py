@@ -1,6 +1,6 @@
 """Draw a picture of every measure and loss, and show it on its page of the API reference.
 
-For measures that count labels: what j right labels of 10 are worth, and the weight of the i-th largest error. For measures
+For measures that count labels: what j right labels of 10 are worth, and the weight of the i-th largest error. For those
 that tell labels apart: what sets of three labels are worth. For losses: the loss by the number of wrong labels.
 """
 
@@ -161,7 +161,7 @@ def draw_loss(figure: Figure, name: str) -> str:
 
 
 def draw(name: str, folder: Path) -> tuple[str, str] | None:
-    """Write the picture of a public name: its file's name and the text for who cannot see it; None where it has none."""
+    """Write the picture of a public name; its file name and alternative text, or None where it has no picture."""
     wide = name in COUNTING
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8.4, 3.0) if wide else (6.4, 3.1), layout="constrained")
