@@ -18,6 +18,8 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
     "numpydoc",
+    "own_members",
+    "measure_pictures",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -29,7 +31,9 @@ exclude_patterns = ["_build", "**sg_execution_times.rst", "auto_examples/**/*.ip
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
 
+templates_path = ["_templates"]
 autosummary_generate = True
+autodoc_typehints = "none"  # docstrings say the types
 numpydoc_show_class_members = False
 
 # Names of other libraries are linked to their pages. Sphinx would load their inventories from the network at each

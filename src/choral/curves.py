@@ -24,10 +24,13 @@ class LossCurve(Value):
     Parameters
     ----------
     family : {"binomial", "polynomial"}
+        The measures: binomial ones with k, or polynomial ones with alpha.
     parameters : array-like of shape (n_points,)
         Increasing values of k or alpha.
     losses : array-like of shape (n_points,)
+        The loss at each parameter.
     n_labels : int
+        The number of labels, K.
     name : str, optional
         For legends and tables.
 
@@ -259,6 +262,13 @@ class PairwiseCurve:
     """The loss of one model against the loss of another, over the same parameters.
 
     The first model is on x, the second on y, as in the paper: above the diagonal the first is better.
+
+    Parameters
+    ----------
+    curve_a : LossCurve
+        The curve of the first model.
+    curve_b : LossCurve
+        The curve of the second model, over the same family, parameters and number of labels.
 
     Examples
     --------

@@ -29,18 +29,24 @@ Integrate = Callable[[np.ndarray], Any]  # from rows of values to their integral
 
 
 def choquet_integral(u: ArrayLike, measure: Measure) -> float | FloatArray:
-    """Choquet integral of one row of values or of many, in the sorted form.
+    r"""Choquet integral of one row of values or of many, in the sorted form.
+
+    .. math:: \int u \, d\mu = \sum_{i=1}^{K} (u_{(i)} - u_{(i-1)}) \, \mu(A_{(i)})
+
+    with the values in increasing order, and the set :math:`A_{(i)}` of the labels whose value is at least
+    :math:`u_{(i)}`.
 
     Parameters
     ----------
     u : array-like of shape (n_labels,) or (n_rows, n_labels)
         Non-negative values, one for each label.
     measure : Measure
-        What each set of labels is worth. (`RelevanceMeasure` depends on true labels: see `choquet_loss`.)
+        What each set of labels is worth. `RelevanceMeasure` depends on true labels: see `choquet_loss`.
 
     Returns
     -------
     integral : float, or ndarray of shape (n_rows,)
+        One number for one row of values, one for each of many rows.
 
     Examples
     --------
@@ -55,11 +61,25 @@ def choquet_integral(u: ArrayLike, measure: Measure) -> float | FloatArray:
 
 
 def choquet_integral_moebius(u: ArrayLike, measure: Measure) -> float | FloatArray:
-    """Choquet integral from Moebius masses: the sum of m(T) * min of u over T.
+    r"""Choquet integral from Moebius masses: the sum of m(T) * min of u over T.
+
+    .. math:: \int u \, d\mu = \sum_T m(T) \min_{i \in T} u_i
 
     For a counting measure the masses are gathered by size, and the mean of the minima over all sets of one size is
-    an ordered weighted average. Parameters and result as in `choquet_integral`; the better choice only
-    for measures with few masses, refused where large masses of both signs would cancel the result away.
+    an ordered weighted average. This form is the better choice only for measures with few masses. It is refused where
+    large masses of both signs would cancel the result away.
+
+    Parameters
+    ----------
+    u : array-like of shape (n_labels,) or (n_rows, n_labels)
+        Non-negative values, one for each label.
+    measure : Measure
+        What each set of labels is worth.
+
+    Returns
+    -------
+    integral : float, or ndarray of shape (n_rows,)
+        One number for one row of values, one for each of many rows.
 
     Examples
     --------

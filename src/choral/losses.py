@@ -66,6 +66,11 @@ def choquet_loss(
 ) -> Loss:
     r"""One minus the Choquet integral of label-wise correctness, for any measure.
 
+    .. math:: \ell = 1 - \sum_{i=1}^{K} (u_{(i)} - u_{(i-1)}) \, \mu(A_{(i)}), \quad u_i = 1 - |y_i - s_i|
+
+    where :math:`0 = u_{(0)} \le u_{(1)} \le \dots \le u_{(K)}` are the values in increasing order and :math:`A_{(i)}` is
+    the set of labels whose value is at least :math:`u_{(i)}`.
+
     Parameters
     ----------
     y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
@@ -108,9 +113,30 @@ def binomial_loss(
     sample_weight: RowWeights | None = None,
     reduction: Reduction = "mean",
 ) -> Loss:
-    """For hard predictions, the probability that a random set of k labels contains a mistake.
+    r"""For hard predictions, the probability that a random set of k labels contains a mistake.
 
-    ``k=1`` is the Hamming loss, ``k=n_labels`` the subset 0/1 loss. Parameters as in `choquet_loss`.
+    .. math:: \ell = 1 - \binom{K - e}{k} \Big/ \binom{K}{k}
+
+    with e of K labels wrong. ``k=1`` is the Hamming loss, ``k=n_labels`` the subset 0/1 loss. For scores it is an
+    ordered weighted average of the errors: see `BinomialMeasure`.
+
+    Parameters
+    ----------
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1. Under a counting measure, nan where a label is missing: see `choquet_loss`.
+    y_pred : likewise
+        Predicted labels, or scores in [0, 1].
+    k : int
+        The size of the label sets, from 1 to the number of labels.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts in the mean.
+    reduction : {"mean", "none"}
+        ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : float, or array of shape (n_samples,)
+        In [0, 1]; 0 where every label is right.
 
     Examples
     --------
@@ -130,9 +156,30 @@ def polynomial_loss(
     sample_weight: RowWeights | None = None,
     reduction: Reduction = "mean",
 ) -> Loss:
-    """For hard predictions with e of K labels wrong, ``1 - (1 - e / K) ** alpha``.
+    r"""For hard predictions with e of K labels wrong, ``1 - (1 - e / K) ** alpha``.
 
-    ``alpha=1`` is the Hamming loss, ``alpha=inf`` the subset 0/1 loss. Parameters as in `choquet_loss`.
+    .. math:: \ell = 1 - \Big( 1 - \frac{e}{K} \Big)^{\alpha}
+
+    ``alpha=1`` is the Hamming loss, ``alpha=inf`` the subset 0/1 loss. For scores it is an ordered weighted average of
+    the errors: see `PolynomialMeasure`.
+
+    Parameters
+    ----------
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1. Under a counting measure, nan where a label is missing: see `choquet_loss`.
+    y_pred : likewise
+        Predicted labels, or scores in [0, 1].
+    alpha : float
+        The exponent, at least 1; ``inf`` is allowed.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts in the mean.
+    reduction : {"mean", "none"}
+        ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : float, or array of shape (n_samples,)
+        In [0, 1]; 0 where every label is right.
 
     Examples
     --------
@@ -145,7 +192,25 @@ def polynomial_loss(
 def hamming_loss(
     y_true: LabelMatrix, y_pred: LabelMatrix, *, sample_weight: RowWeights | None = None, reduction: Reduction = "mean"
 ) -> Loss:
-    """The mean error over all labels; parameters as in `choquet_loss`.
+    r"""The mean error over all labels.
+
+    .. math:: \ell = \frac{1}{K} \sum_{i=1}^{K} |y_i - s_i|
+
+    Parameters
+    ----------
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1. Under a counting measure, nan where a label is missing: see `choquet_loss`.
+    y_pred : likewise
+        Predicted labels, or scores in [0, 1].
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts in the mean.
+    reduction : {"mean", "none"}
+        ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : float, or array of shape (n_samples,)
+        In [0, 1]; 0 where every label is right.
 
     Examples
     --------
@@ -160,7 +225,25 @@ def hamming_loss(
 def subset_loss(
     y_true: LabelMatrix, y_pred: LabelMatrix, *, sample_weight: RowWeights | None = None, reduction: Reduction = "mean"
 ) -> Loss:
-    """The largest error in a row: subset 0/1 loss for hard predictions; parameters as in `choquet_loss`.
+    r"""The largest error in a row: subset 0/1 loss for hard predictions.
+
+    .. math:: \ell = \max_i |y_i - s_i|
+
+    Parameters
+    ----------
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1. Under a counting measure, nan where a label is missing: see `choquet_loss`.
+    y_pred : likewise
+        Predicted labels, or scores in [0, 1].
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts in the mean.
+    reduction : {"mean", "none"}
+        ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : float, or array of shape (n_samples,)
+        In [0, 1]; 0 where every label is right.
 
     Examples
     --------
@@ -185,10 +268,21 @@ def owa_loss(
 
     Parameters
     ----------
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1. Under a counting measure, nan where a label is missing: see `choquet_loss`.
+    y_pred : likewise
+        Predicted labels, or scores in [0, 1].
     weights : array-like of shape (n_labels,)
         The weight of the largest error first; non-negative, summing to 1.
-    y_true, y_pred, sample_weight, reduction
-        As in `choquet_loss`.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts in the mean.
+    reduction : {"mean", "none"}
+        ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : float, or array of shape (n_samples,)
+        In [0, 1]; 0 where every label is right.
 
     Examples
     --------
@@ -220,18 +314,33 @@ def covering_loss(
     sample_weight: RowWeights | None = None,
     reduction: Reduction = "mean",
 ) -> Loss:
-    """Subset 0/1 losses on a family of label sets: their weighted mean, or their sum as in the paper.
+    r"""Subset 0/1 losses on a family of label sets: their weighted mean, or their sum as in the paper.
+
+    .. math:: \ell = \frac{\sum_j w_j \max_{i \in A_j} |y_i - s_i|}{\sum_j w_j}
+
+    for the label sets :math:`A_j` with the weights :math:`w_j`.
 
     Parameters
     ----------
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1.
+    y_pred : likewise
+        Predicted labels, or scores in [0, 1].
     label_sets : iterable of sets of labels
         Tuples or frozensets of label indices (or one index).
     weights : array-like of shape (n_sets,), optional
         How much each set counts; 1 unless given.
     normalize : bool
         Whether to divide by the sum of the weights; False gives the paper's plain sum.
-    y_true, y_pred, sample_weight, reduction
-        As in `choquet_loss`.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts in the mean.
+    reduction : {"mean", "none"}
+        ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : float, or array of shape (n_samples,)
+        In [0, 1], or for a plain sum between 0 and the sum of the weights; 0 where every label is right.
 
     Examples
     --------
@@ -268,10 +377,21 @@ def f_loss(
 
     Parameters
     ----------
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1.
+    y_pred : likewise
+        Predicted labels, or scores in [0, 1].
     beta : float
         How much recall counts beside precision, between 0.001 and 1000.
-    y_true, y_pred, sample_weight, reduction
-        As in `choquet_loss`.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts in the mean.
+    reduction : {"mean", "none"}
+        ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : float, or array of shape (n_samples,)
+        In [0, 1]; 0 where every label is right.
 
     Examples
     --------
@@ -288,7 +408,23 @@ def jaccard_loss(
 
     .. math:: 1 - \frac{\sum_i y_i s_i}{\sum_i y_i + \sum_i s_i - \sum_i y_i s_i}
 
-    Like the F measure it is no Choquet integral of correctness. Parameters as in `choquet_loss`.
+    Like the F measure it is no Choquet integral of correctness.
+
+    Parameters
+    ----------
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1.
+    y_pred : likewise
+        Predicted labels, or scores in [0, 1].
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts in the mean.
+    reduction : {"mean", "none"}
+        ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : float, or array of shape (n_samples,)
+        In [0, 1]; 0 where every label is right.
 
     Examples
     --------

@@ -30,6 +30,7 @@ def harden(scores: LabelMatrix, threshold: float = 0.5) -> Labels:
     Returns
     -------
     labels : uint8 matrix of the same shape
+        An array, or a sparse matrix where scores are sparse.
 
     Examples
     --------
@@ -47,6 +48,18 @@ def harden(scores: LabelMatrix, threshold: float = 0.5) -> Labels:
 
 def harden_top(scores: LabelMatrix, n_relevant: int) -> np.ndarray:
     """Hard labels: the labels with the highest scores in each row; of equal ones, the first.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_labels)
+        Real-valued scores of any range.
+    n_relevant : int
+        How many labels each row gets; at most the number of labels.
+
+    Returns
+    -------
+    labels : ndarray of uint8, of shape (n_samples, n_labels)
+        1 for the labels that are predicted.
 
     Examples
     --------
@@ -66,7 +79,19 @@ def harden_top(scores: LabelMatrix, n_relevant: int) -> np.ndarray:
 
 
 def scores_from_logits(logits: LabelMatrix) -> np.ndarray:
-    """The logistic function: real-valued logits to scores in [0, 1].
+    r"""The logistic function: real-valued logits to scores in [0, 1].
+
+    .. math:: \sigma(z) = \frac{1}{1 + e^{-z}}
+
+    Parameters
+    ----------
+    logits : array-like of shape (n_samples, n_labels)
+        Real numbers; 0 becomes the score 0.5.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_labels)
+        Scores in [0, 1].
 
     Examples
     --------
@@ -90,6 +115,11 @@ def stack_proba(proba: np.ndarray | Sequence[ArrayLike], classes: Sequence[Itera
     classes : list of n_labels arrays, optional
         ``estimator.classes_``. Tells which column is the label 1, also where a label had one class only in
         training; without it, each array must have two columns.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_labels)
+        The probability of each label.
 
     Examples
     --------

@@ -183,6 +183,7 @@ class JointCalibratedClassifier(MetaClassifier):
         Parameters
         ----------
         X : features of shape (n_samples, n_features)
+            The features.
         measure : Measure, FLoss, JaccardLoss or str, optional
             The loss; the ``measure`` of the classifier unless given. Thresholds are tuned anew for another one, on
             the scores that they were tuned on in `fit`.

@@ -25,7 +25,7 @@ from choral.stats import WeightedLosses, bootstrap_band, bootstrap_means
 class RuleComparison:
     """What rules cost on the same rows, each decided without the row in question.
 
-    Attributes
+    Parameters
     ----------
     loss : str
         Its short name.
@@ -42,6 +42,14 @@ class RuleComparison:
         How many rows were compared.
     threshold : float
         Of "cut".
+
+    Examples
+    --------
+    >>> from choral.calibration import ThresholdTuner, compare_threshold
+    >>> scores, Y = [[0.1], [0.3], [0.4], [0.6]] * 5, [[0], [1], [1], [1]] * 5
+    >>> found = compare_threshold(ThresholdTuner("hamming"), scores, Y, n_bootstrap=0)
+    >>> found.losses, found.gain
+    ({'cut': 0.5, 'threshold': 0.0}, 0.5)
     """
 
     loss: str
@@ -85,8 +93,17 @@ def compare_rules(
         The loss; that of the calibrator unless given.
     threshold : float, optional
         Where scores would be cut otherwise: 0.5 for probabilities and 0 for logits, unless given.
-    n_bootstrap, confidence, random_state
-        As for `choral.evaluate`.
+    n_bootstrap : int
+        Samples of the paired bootstrap over rows; 0 leaves out the interval.
+    confidence : float
+        Of the interval, between 0 and 1.
+    random_state : int
+        Draws the bootstrap samples.
+
+    Returns
+    -------
+    comparison : RuleComparison
+        The loss of each rule, and how much the one that decides gains.
 
     Examples
     --------
@@ -121,14 +138,23 @@ def compare_threshold(
     ----------
     tuner : ThresholdTuner
         Its options are used; it need not be fitted.
-    scores, Y
+    scores : array-like or sparse matrix of shape (n_samples, n_labels)
         As for `ThresholdTuner.fit`.
+    Y : array-like or sparse matrix of shape (n_samples, n_labels)
+        True labels, as for `ThresholdTuner.fit`.
     cv : int
         Folds in which rows are left out.
-    n_bootstrap, confidence
-        As for `choral.evaluate`.
+    n_bootstrap : int
+        Samples of the paired bootstrap over rows; 0 leaves out the interval.
+    confidence : float
+        Of the interval, between 0 and 1.
     random_state : int
         Draws folds and bootstrap samples.
+
+    Returns
+    -------
+    comparison : RuleComparison
+        The loss of the cut and of tuned thresholds, and the gain.
 
     Examples
     --------
@@ -155,9 +181,32 @@ def left_out_curves(
 ) -> tuple[FloatArray, FloatArray]:
     """Losses along a family, of scores that are cut and of the rule that decides for each loss, on rows left out.
 
+    Parameters
+    ----------
+    calibrator : JointCalibrator
+        Fitted, not read back.
+    family : {"binomial", "polynomial"}
+        The measures.
+    parameters : array-like
+        Increasing values of k or alpha.
+    threshold : float, optional
+        Where scores would be cut otherwise: 0.5 for probabilities and 0 for logits, unless given.
+
     Returns
     -------
-    cut, decided : ndarrays of shape (n_parameters,)
+    cut : ndarray of shape (n_parameters,)
+        The losses of scores that are cut.
+    decided : ndarray of shape (n_parameters,)
+        The losses of the rule that decides for each loss.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> Y = np.eye(3, dtype=int)[rng.integers(3, size=300)]
+    >>> calibrator = JointCalibrator("subset").fit(rng.normal(2 * Y - 1, 1.5), Y)
+    >>> cut, decided = left_out_curves(calibrator, "binomial", [1, 3])
+    >>> bool(decided[1] < cut[1])  # subset 0/1 loss
+    True
     """
     left_out, of_family = calibrator.left_out_rows(), get_family(family)
     values = of_family.parameters(parameters, calibrator.n_labels_)

@@ -80,7 +80,9 @@ def _as_list(value: Any) -> Any:
 
 
 def load_rule(path: str | os.PathLike[str]) -> Rules:
-    """Read a rule that `save_rule` wrote, ready to predict. The file may come from anybody: all of it is checked.
+    """Read a rule that `save_rule` wrote, ready to predict.
+
+    The file may come from anybody: all of it is checked.
 
     Parameters
     ----------
@@ -90,11 +92,23 @@ def load_rule(path: str | os.PathLike[str]) -> Rules:
     Returns
     -------
     rule : ThresholdTuner or JointCalibrator
+        As it was when it was saved.
 
     Raises
     ------
     ValueError
         In one line that names the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from choral.calibration import ThresholdTuner, save_rule
+    >>> tuner = ThresholdTuner("hamming").fit([[0.2], [0.4], [0.6]], [[0], [1], [1]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_rule(f"{folder}/rule.json", tuner)
+    ...     thresholds = load_rule(f"{folder}/rule.json").thresholds_
+    >>> thresholds.round(2)
+    array([0.3])
     """
     check_rule_suffix("path", path)
     path = Path(path)

@@ -10,7 +10,7 @@ from choral._typing import Features, LabelArray
 class Dataset:
     """A multi-label data set.
 
-    Attributes
+    Parameters
     ----------
     X : ndarray or CSR array of shape (n_samples, n_features)
         The features.

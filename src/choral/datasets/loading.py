@@ -37,6 +37,7 @@ def load(name: str) -> Dataset:
     Returns
     -------
     dataset : Dataset
+        Features, labels and their names.
 
     Raises
     ------

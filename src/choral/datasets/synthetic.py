@@ -40,14 +40,32 @@ MAX_PROBABILITIES = 2**27  # of 8 bytes: one GiB
 class DependentDataset(Dataset):
     """A data set that knows how its labels were drawn.
 
-    Attributes
+    Parameters
     ----------
-    X, Y, label_names, name, feature_names
-        As of every `Dataset`.
+    X : ndarray of shape (n_samples, n_features)
+        The features.
+    Y : ndarray of shape (n_samples, n_labels), uint8
+        1 where a label is relevant.
+    label_names : tuple of str
+        One name per column of ``Y``.
+    name : str
+        The name of the data set in tables and figures.
+    feature_names : tuple of str, optional
+        One name per column of ``X``; by default ``x0``, ``x1``, ...
+    n_nominal : int, default=0
+        How many features were nominal in the source.
+    n_numeric : int, optional
+        How many features were numeric in the source; by default all columns of ``X``.
     marginals : ndarray of shape (n_samples, n_labels)
         The true probability of each label, given the features.
     dependence : float
         The probability that one number decides on all labels of an instance, rather than one for each.
+
+    Examples
+    --------
+    >>> data = make_dependent(n_samples=20, n_labels=3, dependence=0.5, random_state=0)
+    >>> data.marginals.shape, data.dependence
+    ((20, 3), 0.5)
     """
 
     marginals: np.ndarray
@@ -110,6 +128,7 @@ def make_dependent(
     dependence : float
         In [0, 1]: the probability that one random number decides on all labels of an instance, not one for each.
     n_features : int, default=10
+        The number of features.
     signal : float, default=2.0
         How much the features tell: the standard deviation s of the log-odds of a label; 0 for nothing.
     random_state : int, default=0

@@ -48,12 +48,29 @@ class Change(NamedTuple):
 class BayesCurve(Value):
     """The best predictions along a family, from Hamming towards subset 0/1.
 
+    Parameters
+    ----------
+    family : {"binomial", "polynomial"}
+        The measures.
+    parameters : ndarray of shape (n_parameters,)
+        Increasing values of k or alpha.
+    decisions : tuple of Decision
+        One for each parameter; on the device of the distribution.
+
     Attributes
     ----------
     family : {"binomial", "polynomial"}
     parameters : ndarray of shape (n_parameters,)
     decisions : tuple of Decision
         One for each parameter; on the device of the distribution.
+
+    Examples
+    --------
+    >>> from choral import LabelDistribution, bayes_curve
+    >>> distribution = LabelDistribution([[1, 1, 0], [1, 0, 1], [0, 1, 1], [0, 0, 0]], [0.2, 0.2, 0.2, 0.4])
+    >>> curve = bayes_curve(distribution)
+    >>> [decision.labels[0].tolist() for decision in curve.decisions]  # k = 1, 2, 3
+    [[0, 0, 0], [0, 0, 0], [0, 0, 0]]
     """
 
     family: str
@@ -142,7 +159,9 @@ def bayes_curve(
     Parameters
     ----------
     distribution : LabelDistribution or IndependentLabels
+        What is known of the true labels.
     family : {"binomial", "polynomial"}
+        The measures.
     parameters : array-like, optional
         Increasing values of k or alpha; k = 1..K or the published alphas unless given.
     method : str
@@ -158,6 +177,7 @@ def bayes_curve(
     Returns
     -------
     curve : BayesCurve
+        A `Decision` for each parameter.
 
     Examples
     --------
@@ -251,11 +271,20 @@ def expected_curve(
     Parameters
     ----------
     distribution : LabelDistribution or IndependentLabels
+        What is known of the true labels.
     predictions : array-like of shape (n_instances, n_labels) or (n_labels,)
+        Hard predictions, 0 or 1: one for each instance, or one for all.
     family : {"binomial", "polynomial"}
+        The measures.
     parameters : array-like, optional
+        Increasing values of k or alpha; k = 1..K or the published alphas unless given.
     name : str, optional
         For legends and tables.
+
+    Returns
+    -------
+    curve : LossCurve
+        The mean expected loss at each parameter.
 
     Examples
     --------

@@ -14,6 +14,17 @@ from choral.decisions.ties import TOLERANCE
 class Decision(Value):
     """Predictions that minimise the expected loss, one for each instance.
 
+    Parameters
+    ----------
+    labels : ndarray of uint8, of shape (n_instances, n_labels)
+        The predictions.
+    risk : ndarray of shape (n_instances,)
+        Their expected loss.
+    exact : ndarray of bool, of shape (n_instances,)
+        Whether a prediction is proven optimal, to 1e-12.
+    lower_bound : ndarray of shape (n_instances,)
+        No hard prediction has a smaller expected loss.
+
     Attributes
     ----------
     labels : ndarray of uint8, of shape (n_instances, n_labels)
@@ -26,6 +37,17 @@ class Decision(Value):
         No hard prediction has a smaller expected loss.
 
     For a distribution on a device all four are arrays there, and a decision equals itself alone.
+
+    Notes
+    -----
+    For a distribution on a device all four are arrays there, and a decision equals itself alone.
+
+    Examples
+    --------
+    >>> from choral import IndependentLabels, SubsetMeasure, bayes_optimal
+    >>> decision = bayes_optimal(IndependentLabels([0.8, 0.5, 0.1]), SubsetMeasure())
+    >>> decision.labels, decision.risk.round(2)  # the label set is right with probability 0.8 * 0.5 * 0.9
+    (array([[1, 0, 0]], dtype=uint8), array([0.64]))
     """
 
     labels: np.ndarray

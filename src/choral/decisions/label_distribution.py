@@ -46,6 +46,9 @@ MAX_DEVICE_LABELS = 28  # 2^28 risks, 2 GiB, and some eight such arrays at a tim
 class LabelDistribution(Value, Distribution):
     """Probabilities of label sets.
 
+    Torch tensors, CuPy and JAX arrays stay on their device: whatever is computed from them is an array of the same kind
+    there. What is given beside one as a list or NumPy array is put on that device.
+
     Parameters
     ----------
     labelsets : array-like or sparse matrix of shape (n_labelsets, n_labels)
@@ -53,9 +56,6 @@ class LabelDistribution(Value, Distribution):
     probabilities : array-like or sparse matrix of shape (n_labelsets,) or (n_instances, n_labelsets)
         One weight for each label set, or a row of them for each instance; non-negative, each row summing to 1 (to
         1.5e-8, or 3e-4 in single precision, and then normalised).
-
-    Torch tensors, CuPy and JAX arrays stay on their device: whatever is computed from them is an array of the same kind
-    there. What is given beside one as a list or NumPy array is put on that device.
 
     Attributes
     ----------

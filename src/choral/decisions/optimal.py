@@ -206,15 +206,18 @@ def regret(distribution: Distribution, predictions: LabelMatrix, measure: AnyLos
     Parameters
     ----------
     distribution : LabelDistribution or IndependentLabels
+        What is known of the true labels.
     predictions : array-like of shape (n_instances, n_labels) or (n_labels,)
         Hard predictions, 0 or 1: one for each instance, or one for all.
     measure : Measure, FLoss or JaccardLoss
+        Defines the loss.
     method : str
         See `bayes_optimal`. Where that proves no optimum, this is the regret against the best prediction found.
 
     Returns
     -------
     regret : ndarray of shape (n_instances,)
+        The expected loss of the prediction minus that of the best one, for each instance.
 
     Examples
     --------

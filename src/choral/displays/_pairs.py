@@ -83,6 +83,7 @@ class PairTable:
         parameters : array-like, optional
             Increasing values of k or alpha; see `loss_curve`.
         sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts.
         names : tuple of two str
             Of the first and the second model.
         """
@@ -119,6 +120,7 @@ class PairTable:
             By their ``predict``, or by ``predict_proba`` where there is no ``predict``. Without names, those of their
             classes are taken, or "first" and "second" where these are the same.
         X : array-like of shape (n_samples, n_features)
+            The features.
         Y : array-like or sparse matrix of shape (n_samples, n_labels)
             True labels, 0 or 1.
         family, parameters, sample_weight

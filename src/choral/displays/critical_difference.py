@@ -99,7 +99,9 @@ class CriticalDifferenceDisplay:
         losses : array-like of shape (n_datasets, n_learners)
             Lower is better; see `choral.stats.compare_ranks`, for the other parameters too.
         names : sequence of str, optional
+            The names of the learners.
         confidence : float, default=0.95
+            Of the intervals, between 0 and 1.
         """
         return cls(compare_ranks(losses, names, confidence=confidence))
 

@@ -145,6 +145,7 @@ class LossCurveDisplay:
         parameters : array-like, optional
             Increasing values of k or alpha; see `loss_curve`.
         sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts.
         name : str, optional
             The name of the one model; a mapping has its names.
         baseline : str, optional
@@ -180,6 +181,7 @@ class LossCurveDisplay:
         estimator : fitted estimator, or mapping from names to fitted estimators
             By their ``predict``, or by ``predict_proba`` where there is no ``predict``.
         X : array-like of shape (n_samples, n_features)
+            The features.
         Y : array-like or sparse matrix of shape (n_samples, n_labels)
             True labels, 0 or 1.
         family, parameters, sample_weight, baseline

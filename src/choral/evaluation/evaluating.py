@@ -88,6 +88,7 @@ def evaluate(
     observed : matrix of booleans of shape (n_samples, n_labels), optional
         True where a label is known.
     sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts.
     n_bootstrap : int
         Paired bootstrap samples for the intervals of losses and of their differences; 0 leaves them out. There are none
         for scores in dask arrays, of which only sums are kept.

@@ -77,11 +77,12 @@ class Evaluation:
     Printed, it is the table of its `summary`, with a star at the best model of each column, and what is to be read from
     it in sentences.
 
-    Attributes
+    Parameters
     ----------
     family : str
         ``"binomial"`` or ``"polynomial"``.
     parameters : ndarray of shape (n_points,)
+        Increasing values of k or alpha.
     profiles : dict from name to ErrorProfile, or to ObservedProfile where labels are missing
         Models in the order given, then the baseline. An `EachLossProfile` of either where labels were decided anew for
         each loss.
@@ -90,6 +91,8 @@ class Evaluation:
     differences : dict from name to Difference, or None
         For models and baseline: loss minus loss of the model that is best at that parameter, with paired bootstrap
         intervals. The best is chosen on the same data, so an interval that barely excludes 0 is weak evidence.
+    confidence : float
+        Of all intervals, between 0 and 1.
     samples : ndarray of shape (n_bootstrap, n_curves, n_points), or None
         The losses in bootstrap samples, the same rows for all curves.
     baseline : str
@@ -443,6 +446,7 @@ class Evaluation:
         path : path-like
             The file, which should end in ``.html``.
         title : str
+            The title to show.
         labels : sequence of str, optional
             The names of the labels; of a frame, its columns unless given.
         ids : sequence, optional

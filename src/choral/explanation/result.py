@@ -77,7 +77,7 @@ def _gains(shares: FloatArray, hamming: FloatArray) -> FloatArray:
 class Explanation:
     """Where the loss of a model comes from; printed, it is a summary of a screen.
 
-    Attributes
+    Parameters
     ----------
     name : str
         Of the model.
@@ -99,6 +99,13 @@ class Explanation:
         Of the intervals of pairs, for all pairs at once.
     n_most : int
         How many of the most costly rows, and of the most frequent mistakes, are listed.
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> found = explain([[1, 1], [0, 1]], [[1, 0], [0, 1]], labels=["sea", "sky"])
+    >>> found.shares  # of the subset 0/1 loss, which is 0.5
+    array([0. , 0.5])
     """
 
     name: str

@@ -65,9 +65,21 @@ class Disagreements(NamedTuple):
 class Explanations(Mapping[str, Explanation]):
     """Where the losses of several models come from: a mapping from names to `Explanation`, in the order given.
 
+    Parameters
+    ----------
+    explanations : dict from name to Explanation
+        One for each model.
+
     Attributes
     ----------
     explanations : dict from name to Explanation
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> found = explain([[1, 1], [0, 1]], {"a": [[1, 0], [0, 1]], "b": [[1, 1], [0, 1]]})
+    >>> {name: float(one.shares.sum()) for name, one in found.items()}
+    {'a': 0.5, 'b': 0.0}
     """
 
     explanations: dict[str, Explanation]

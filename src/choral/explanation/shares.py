@@ -53,8 +53,14 @@ def loss_shares(
 
     Parameters
     ----------
-    y_true, y_pred, measure, sample_weight
-        As in `choquet_loss`, missing labels included: they have no share.
+    y_true : array-like, sparse matrix, frame, array on a device or dask array of shape (n_samples, n_labels)
+        True labels, 0 or 1; nan where a label is missing: it has no share.
+    y_pred : likewise
+        Predicted labels, or scores in [0, 1].
+    measure : Measure
+        Defines the loss.
+    sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts in the mean.
     reduction : {"mean", "none"}
         ``"none"`` gives a row of shares for each row, sparse where both matrices are. Rows of which nothing is known
         are nan (0 where they are sparse).

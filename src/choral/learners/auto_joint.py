@@ -51,6 +51,7 @@ class AutoJoint(BaseStack):
     verbose : bool
         Whether to print a line for each member when it is fitted, with its score.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Attributes
     ----------

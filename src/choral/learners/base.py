@@ -41,6 +41,18 @@ class MultiLabelClassifier(SavedState, ClassifierMixin, BaseEstimator):
     classes_ : list of ndarray
         ``[0, 1]`` for each label, as scikit-learn's classifiers of several outputs have it, in the dtype of the labels
         given to ``fit``; int64 for objects, and where labels are missing. Predicted labels have it too.
+
+    Examples
+    --------
+    >>> class NoLabels(MultiLabelClassifier):
+    ...     def fit(self, X, Y):
+    ...         self._check_training(X, Y)
+    ...         return self
+    ...
+    ...     def predict(self, X):
+    ...         return np.zeros((len(X), self.n_labels_), dtype=int)
+    >>> NoLabels().fit([[0.0], [1.0]], [[1, 0], [0, 1]]).predict([[2.0]])
+    array([[0, 0]])
     """
 
     n_labels_: int

@@ -19,6 +19,7 @@ class BinaryRelevance(MetaClassifier):
     n_jobs : int, optional
         Labels fitted at a time, as in joblib.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Attributes
     ----------

@@ -70,6 +70,7 @@ class BoostedJoint(PooledJoint):
     n_jobs : int, optional
         Models fitted at a time, as in joblib.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Attributes
     ----------

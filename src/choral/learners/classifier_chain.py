@@ -38,6 +38,7 @@ class ClassifierChain(MetaClassifier):
     n_jobs : int, optional
         Labels fitted at a time, as in joblib.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Attributes
     ----------

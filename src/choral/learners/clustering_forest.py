@@ -27,15 +27,21 @@ class PredictiveClusteringForest(MultiLabelClassifier):
     Parameters
     ----------
     n_estimators : int
+        The number of trees.
     criterion : {"entropy", "variance"}
-        As in `PredictiveClusteringTree`, as are the next three.
+        As in `PredictiveClusteringTree`.
     min_samples_leaf : int
+        As in `PredictiveClusteringTree`.
     max_features : int, float, {"sqrt", "log2"} or None
+        As in `PredictiveClusteringTree`.
     confidence : float or None
+        As in `PredictiveClusteringTree`; None for no pruning.
     vote : {"hard", "soft"}
         Whether each tree votes with the labels of at least half of its leaf, or with their shares there.
     n_jobs : int, optional
+        Trees grown at a time, as in joblib.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Attributes
     ----------

@@ -29,6 +29,7 @@ class EnsembleOfChains(MetaClassifier):
     n_jobs : int, optional
         Chains fitted at a time, as in joblib.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Attributes
     ----------

@@ -23,13 +23,15 @@ def predict_distribution(estimator: Any, X: Features) -> Distribution:
 
     Parameters
     ----------
-    estimator : fitted learner with ``predict_distribution``, or a Pipeline, search or FrozenEstimator around one
+    estimator : fitted estimator
+        A learner with ``predict_distribution``, or a Pipeline, search or FrozenEstimator around one.
     X : features of shape (n_samples, n_features)
         As the estimator takes them.
 
     Returns
     -------
     distribution : LabelDistribution or IndependentLabels
+        The distribution of the labels of each row.
 
     Examples
     --------

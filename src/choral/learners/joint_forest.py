@@ -80,6 +80,7 @@ class JointForest(PooledJoint):
     n_jobs : int, optional
         Tasks at a time, as in joblib; each task grows ten trees. The result does not depend on it.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Attributes
     ----------

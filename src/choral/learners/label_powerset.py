@@ -22,6 +22,7 @@ class LabelPowerset(MetaClassifier):
     estimator : classifier, optional
         `PrunedTreeClassifier` unless given. It gets the features as they come, frames included.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Attributes
     ----------

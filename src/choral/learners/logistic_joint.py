@@ -55,6 +55,7 @@ class LogisticJoint(PooledJoint):
     n_jobs : int, optional
         Fits at a time, as in joblib; in processes, the result does not depend on it.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Attributes
     ----------

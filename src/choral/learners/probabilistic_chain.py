@@ -36,11 +36,13 @@ class ProbabilisticClassifierChain(JointClassifier, ClassifierChain):
         Which label sets of a row are followed: all that have a probability, the ``width`` most probable beginnings at
         each label, or ``width`` label sets drawn from the distribution. Auto is exact up to 10 labels and draws beyond.
     width : int
+        The width of the beam.
     measure : Measure, FLoss or JaccardLoss, optional
         The loss to minimise unless another is given to ``predict``; subset 0/1 by default.
     n_jobs : int, optional
         Labels fitted at a time, as in joblib.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Examples
     --------

@@ -34,7 +34,9 @@ class RandomKLabelsets(MetaClassifier):
         Whether a label needs more than half of the votes cast on it, or a single one (which is what the published study
         did by accident). A label in no set is never predicted.
     n_jobs : int, optional
+        Fits at a time, as in joblib.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Attributes
     ----------

@@ -195,6 +195,7 @@ class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
     n_jobs : int, optional
         Fits at a time, as in joblib.
     random_state : int, RandomState or None
+        The seed of all that is drawn.
 
     Attributes
     ----------

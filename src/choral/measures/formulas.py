@@ -33,7 +33,15 @@ class Formula(CountingMeasure):
 
 @dataclass(frozen=True, init=False)
 class HammingMeasure(Formula):
-    """v(x) = x: each label counts alone. Its loss is the Hamming loss."""
+    """The measure by which each label counts alone, :math:`v(x) = x`.
+
+    Its loss is the Hamming loss. The weights of all errors are equal, :math:`w_i = 1 / K`.
+
+    Examples
+    --------
+    >>> HammingMeasure().values(4)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
 
     def value_table(self, n_labels: int) -> np.ndarray:
         return np.arange(n_labels + 1) / n_labels
@@ -50,7 +58,15 @@ class HammingMeasure(Formula):
 
 @dataclass(frozen=True, init=False)
 class SubsetMeasure(Formula):
-    """v(x) = [x = 1]: nothing short of all labels is worth anything. Its loss is the subset 0/1 loss."""
+    """The measure by which all labels must be right, :math:`v(x) = [x = 1]`.
+
+    Its loss is the subset 0/1 loss. The largest error has all the weight, :math:`w_1 = 1`.
+
+    Examples
+    --------
+    >>> SubsetMeasure().values(4)
+    array([0., 0., 0., 0., 1.])
+    """
 
     def value_table(self, n_labels: int) -> np.ndarray:
         return all_mass_at(n_labels, n_labels)
@@ -71,6 +87,11 @@ class BinomialMeasure(Formula):
 
     For hard predictions the loss is the probability that a random set of ``k`` different labels contains a
     mistake: ``k=1`` is the Hamming loss, ``k=K`` the subset 0/1 loss.
+
+    Parameters
+    ----------
+    k : int
+        The size of the label sets, from 1 to the number of labels.
 
     Examples
     --------
@@ -118,6 +139,11 @@ class PolynomialMeasure(Formula):
     For hard predictions and an integer ``alpha``, the loss is the probability that ``alpha`` labels drawn with
     replacement contain a mistake. ``alpha=1`` is the Hamming loss, ``alpha=inf`` the subset 0/1 loss.
 
+    Parameters
+    ----------
+    alpha : float
+        The exponent, at least 1; ``inf`` is allowed.
+
     Examples
     --------
     >>> PolynomialMeasure(2).values(4)
@@ -161,7 +187,16 @@ class PolynomialMeasure(Formula):
 
 @dataclass(frozen=True)
 class AtLeastMeasure(Formula):
-    """v = 1 once ``k`` labels are right, 0 before: not convex, the case that breaks careless code.
+    r"""The measure that is 1 once ``k`` labels are right, and 0 before.
+
+    .. math:: v(j/K) = [j \ge k]
+
+    It is not convex: the error after the K - k largest ones decides, and larger errors have no weight.
+
+    Parameters
+    ----------
+    k : int
+        How many labels must be right, from 1 to the number of labels.
 
     Examples
     --------

@@ -88,6 +88,8 @@ class MoebiusMeasure(Value, Measure):
 class AdditiveMeasure(Value, Measure):
     r"""A set is worth the sum of its labels' weights; the loss is the weighted mean of the errors.
 
+    .. math:: \mu(A) = \sum_{i \in A} w_i
+
     Parameters
     ----------
     weights : array-like of shape (n_labels,)
@@ -124,6 +126,8 @@ class CoveringMeasure(MoebiusMeasure):
 
     Its loss for a hard prediction is the (weighted) share of the sets that contain a mistake. Sets listed twice
     count twice; a label in no set counts for nothing.
+
+    .. math:: \mu(A) = \frac{\sum_j w_j \, [A_j \subseteq A]}{\sum_j w_j}
 
     Parameters
     ----------

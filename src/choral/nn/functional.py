@@ -15,6 +15,8 @@ from choral.measures import BinomialMeasure, CountingMeasure, Measure, Polynomia
 from choral.nn.ordering import ordered_losses
 from choral.nn.row_losses import constant, row_losses, tables_made_by
 
+__all__ = ["binomial_loss", "choquet_loss", "owa_loss", "polynomial_loss"]
+
 Reduction = Literal["mean", "sum", "none"]
 
 
@@ -58,7 +60,23 @@ def choquet_loss(preds: Tensor, target: Tensor, measure: Measure, *, reduction: 
 def binomial_loss(preds: Tensor, target: Tensor, k: int, *, reduction: Reduction = "mean") -> Tensor:
     """For hard predictions, the probability that a random set of k labels contains a mistake.
 
-    ``k=1`` is the Hamming loss, ``k=n_labels`` the subset 0/1 loss. Parameters as in `choquet_loss`.
+    ``k=1`` is the Hamming loss, ``k=n_labels`` the subset 0/1 loss.
+
+    Parameters
+    ----------
+    preds : Tensor of shape (n_rows, n_labels)
+        Scores in [0, 1], floating-point.
+    target : Tensor of shape (n_rows, n_labels)
+        True labels, 0 or 1, of any dtype.
+    k : int
+        The size of the label sets, from 1 to the number of labels.
+    reduction : {"mean", "sum", "none"}
+        Over rows; ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : Tensor
+        A scalar, or of shape (n_rows,); in float32 at least.
 
     Examples
     --------
@@ -72,7 +90,23 @@ def binomial_loss(preds: Tensor, target: Tensor, k: int, *, reduction: Reduction
 def polynomial_loss(preds: Tensor, target: Tensor, alpha: float, *, reduction: Reduction = "mean") -> Tensor:
     """For hard predictions with e of K labels wrong, ``1 - (1 - e / K) ** alpha``.
 
-    ``alpha=1`` is the Hamming loss, ``alpha=inf`` the subset 0/1 loss. Parameters as in `choquet_loss`.
+    ``alpha=1`` is the Hamming loss, ``alpha=inf`` the subset 0/1 loss.
+
+    Parameters
+    ----------
+    preds : Tensor of shape (n_rows, n_labels)
+        Scores in [0, 1], floating-point.
+    target : Tensor of shape (n_rows, n_labels)
+        True labels, 0 or 1, of any dtype.
+    alpha : float
+        The exponent, at least 1; ``inf`` is allowed.
+    reduction : {"mean", "sum", "none"}
+        Over rows; ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : Tensor
+        A scalar, or of shape (n_rows,); in float32 at least.
 
     Examples
     --------
@@ -88,10 +122,19 @@ def owa_loss(preds: Tensor, target: Tensor, weights: ArrayLike, *, reduction: Re
 
     Parameters
     ----------
+    preds : Tensor of shape (n_rows, n_labels)
+        Scores in [0, 1], floating-point.
+    target : Tensor of shape (n_rows, n_labels)
+        True labels, 0 or 1, of any dtype.
     weights : array-like of shape (n_labels,)
         The weight of the largest error first; non-negative, summing to 1. For `torch.compile`, a list or tuple.
-    preds, target, reduction
-        As in `choquet_loss`.
+    reduction : {"mean", "sum", "none"}
+        Over rows; ``"none"`` gives one value a row.
+
+    Returns
+    -------
+    loss : Tensor
+        A scalar, or of shape (n_rows,); in float32 at least.
 
     Examples
     --------

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class DependenceCurve(Metric):
-    r"""Losses along a family of measures, from Hamming to subset 0/1 loss: do labels come out right together?
+    r"""Losses along a family of measures, from Hamming to subset 0/1 loss.
 
     Its state is the small summary of `choral.ErrorProfile`, which adds up over batches and processes and serves every
     counting measure: the number of rows with 0, 1, ..., K wrong labels, in integers, or for scores the sum over rows of

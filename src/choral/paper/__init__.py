@@ -59,6 +59,11 @@ def read_plan(plan: str | os.PathLike[str]) -> study.Plan:
         ``"tailored"`` (learners made for these losses beside those that users take), ``"any-model"`` (four common
         models, each decided in three ways), ``"quick"``, or the path of a TOML file.
 
+    Returns
+    -------
+    plan : Plan
+        Ready for `choral.study.run_study`.
+
     Examples
     --------
     >>> len(read_plan("paper").learners)  # nine of the paper, and a baseline

@@ -86,6 +86,11 @@ def any_model(
     memory : str, optional
         A folder for fits, which then serve all ways to decide.
 
+    Returns
+    -------
+    classifier : JointCalibratedClassifier
+        Not fitted yet.
+
     Examples
     --------
     >>> any_model("random forest", "jointly")

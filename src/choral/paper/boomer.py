@@ -26,11 +26,19 @@ class Boomer(MultiLabelClassifier):
     loss : {"label-wise", "example-wise"}
         The logistic loss of each label, whose optimum is that of Hamming loss, or of the whole label set.
     random_state : int or None
+        The seed of all that is drawn.
 
     Attributes
     ----------
     features_ : the fitted selection of features that are not constant
     estimator_ : the fitted `mlrl.boosting.BoomerClassifier`
+
+    Examples
+    --------
+    It needs ``pip install 'choral[boomer]'`` for fitting:
+
+    >>> Boomer("example-wise")
+    Boomer(loss='example-wise')
     """
 
     packages = ("mlrl-boomer",)  # a study tells its version

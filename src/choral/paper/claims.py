@@ -75,7 +75,18 @@ class Claim:
 
 
 def claims_section(results: Results) -> Section:
-    """The claims of the paper judged by a study, as a section of it."""
+    """The claims of the paper judged by a study, as a section of it.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study.
+
+    Returns
+    -------
+    section : Section
+        Prose, findings and tables, to be shown with the study.
+    """
     title = "The claims of the paper, by this study"
     if results.predictions != "hard":
         return Section(title, prose=("The claims are about labels; the predictions of this study are scores.",))
@@ -84,7 +95,18 @@ def claims_section(results: Results) -> Section:
 
 
 def published_claims_section(results: Results) -> Section:
-    """The same judged by the curves that were published with the paper, whatever the study."""
+    """The same judged by the curves that were published with the paper, whatever the study.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study.
+
+    Returns
+    -------
+    section : Section
+        Prose, findings and tables, to be shown with the study.
+    """
     return make_section("The claims of the paper, by the published curves", PublishedCurves(), "published_claims")
 
 

@@ -29,6 +29,22 @@ class PublishedRAkEL(RandomKLabelsets):
 
     A quirk of the study, not the method: its votes were counts, which the threshold of 0.5 made hard. On flags the
     study drew 12 - k + 1 sets, though its runs have 7 labels: that is not repeated here.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Of the label powersets; `PrunedTreeClassifier` unless given.
+    k : int
+        The number of labels in a set.
+    n_jobs : int, optional
+        Sets fitted at a time, as in joblib.
+    random_state : int, RandomState or None
+        Draws the sets of labels.
+
+    Examples
+    --------
+    >>> PublishedRAkEL(k=2)
+    PublishedRAkEL(k=2)
     """
 
     def __init__(
@@ -69,6 +85,16 @@ class Comparison(NamedTuple):
 
 def published_folds(dataset: str) -> np.ndarray:
     """The fold of each row of a data set of the paper.
+
+    Parameters
+    ----------
+    dataset : str
+        The name of the data set.
+
+    Returns
+    -------
+    folds : ndarray of int, of shape (n_rows,)
+        The fold in which each row is tested.
 
     Examples
     --------
@@ -167,6 +193,16 @@ def compare_with_published(results: Results) -> list[Comparison]:
     """Our losses beside the published ones, for data sets and learners that bear their names and predict once.
 
     On the folds that were published, where the study has the published folds; else on all rows.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study.
+
+    Returns
+    -------
+    comparisons : list of Comparison
+        One for each data set, learner and family that both have.
     """
     return [
         _compare(results, dataset, learner, run)
@@ -200,7 +236,18 @@ def _compare(results: Results, dataset: str, learner: str, run: PublishedRun) ->
 
 
 def published_section(results: Results) -> Section:
-    """Our losses beside the published ones, as a section of a study."""
+    """Our losses beside the published ones, as a section of a study.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study.
+
+    Returns
+    -------
+    section : Section
+        Prose, findings and tables, to be shown with the study.
+    """
     comparisons = compare_with_published(results)
     losses = [f"{loss}, {whose}" for loss in ("Hamming", "subset 0/1") for whose in ("ours", "published")]
     summary = Summary(

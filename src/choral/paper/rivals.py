@@ -16,6 +16,11 @@ from choral.rows.blocks import as_dense
 def logistic_regressions() -> Pipeline:
     """A logistic regression for each label, of scaled features, with the defaults of scikit-learn.
 
+    Returns
+    -------
+    pipeline : Pipeline
+        Not fitted yet.
+
     Examples
     --------
     >>> X, Y = [[0.0], [1.0], [2.0], [3.0]] * 5, [[0, 1], [0, 1], [1, 0], [1, 0]] * 5
@@ -29,6 +34,11 @@ def logistic_regressions() -> Pipeline:
 
 def boosted_trees() -> Pipeline:
     """Boosted trees for each label, with the defaults of scikit-learn; sparse features, which it refuses, become dense.
+
+    Returns
+    -------
+    pipeline : Pipeline
+        Not fitted yet.
 
     Examples
     --------

@@ -29,14 +29,36 @@ WARNING = (
 
 
 def sweeps_section(results: Results) -> Section:
-    """What the settings do: the claims about them, and mean losses over the data sets where all learners finished."""
+    """What the settings do: the claims about them, and mean losses over the data sets where all learners finished.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study.
+
+    Returns
+    -------
+    section : Section
+        Prose, findings and tables, to be shown with the study.
+    """
     chosen = [claim for claim in CLAIMS if claim.key in OF_SWEEPS]
     judged = make_section("What settings do", OwnRuns(results), "sweeps", [*chosen, BESIDES])
     return replace(judged, summaries=(mean_losses(results),))
 
 
 def hedging_section(results: Results) -> Section:
-    """Losses of scores, with a warning, and on how many data sets saying 1/2 for every label is better."""
+    """Losses of scores, with a warning, and on how many data sets saying 1/2 for every label is better.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study.
+
+    Returns
+    -------
+    section : Section
+        Prose, findings and tables, to be shown with the study.
+    """
     means, datasets = mean_losses(results), _whole_datasets(results)
     rows = []
     for learner, *losses in means.rows:

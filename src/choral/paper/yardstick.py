@@ -180,7 +180,22 @@ def _full_table(comparisons: Sequence[AgainstBest]) -> Table:
 def compare_with_best(
     results: Results, ours: Sequence[str], rivals: Sequence[str] | None = None
 ) -> tuple[AgainstBest, ...]:
-    """Each learner of ours along each family, where it and some rival finished; by default all others are rivals."""
+    """Each learner of ours along each family, where it and some rival finished; by default all others are rivals.
+
+    Parameters
+    ----------
+    results : Results
+        Of a study.
+    ours : sequence of str
+        The names of the learners to judge.
+    rivals : sequence of str, optional
+        The learners to compare them with; all others unless given.
+
+    Returns
+    -------
+    comparisons : tuple of AgainstBest
+        One for each learner and family.
+    """
     of_learners = (list(_compare(results, ours, rivals, name)) for name in ours)
     return tuple(found for compared in of_learners for found in _judge(compared, results.confidence))
 

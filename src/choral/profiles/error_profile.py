@@ -148,7 +148,18 @@ def open_models(
 
 
 class MixedPredictionsWarning(UserWarning):
-    """Hard labels and scores were put side by side."""
+    """Hard labels and scores were put side by side.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from choral import MixedPredictionsWarning, evaluate
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = evaluate([[1, 0]], {"hard": [[1, 0]], "soft": [[0.5, 0.5]]}, n_bootstrap=0)
+    >>> caught[0].category.__name__
+    'MixedPredictionsWarning'
+    """
 
 
 def make_profile(totals: TotalsByObserved, n_labels: int) -> "ErrorProfile | ObservedProfile":

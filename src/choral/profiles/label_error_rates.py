@@ -226,10 +226,16 @@ def independent_curve(
     observed : matrix of booleans of shape (n_samples, n_labels), optional
         True where a label is known.
     sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts.
     threshold : float, optional
         Predict 1 where a score, of any range, is at least the threshold. Hard predictions stay as they are.
     name : str, optional
         For legends and tables.
+
+    Returns
+    -------
+    curve : LossCurve
+        The loss of independent errors at each parameter.
 
     Examples
     --------

@@ -39,8 +39,14 @@ def loss_curve(
     observed : likewise, of booleans, optional
         True where a label is known.
     sample_weight : array-like of shape (n_samples,), optional
+        How much each row counts.
     name : str, optional
         For legends and tables.
+
+    Returns
+    -------
+    curve : LossCurve
+        The mean loss at each parameter.
 
     Examples
     --------

@@ -31,6 +31,12 @@ def render_page(contents: dict[str, Any]) -> str:
     -------
     page : str
         HTML whose policy allows no request and no script but the two it holds.
+
+    Examples
+    --------
+    >>> page = render_page({"title": "Mine", "sections": []})
+    >>> "<title>Mine</title>" in page
+    True
     """
     plotly = _one_line_ending(require("plotly", "report").offline.get_plotlyjs())
     script = bundle_page_scripts()
@@ -53,7 +59,24 @@ def render_page(contents: dict[str, Any]) -> str:
 
 
 def write_page(contents: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write the page of `render_page` to a file: whole, or not at all."""
+    """Write the page of `render_page` to a file: whole, or not at all.
+
+    Parameters
+    ----------
+    contents : dict
+        What to show, as in `render_page`.
+    path : path-like
+        The file to write.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_page({"title": "Mine", "sections": []}, f"{folder}/page.html")
+    ...     Path(f"{folder}/page.html").read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
     page = render_page(contents).encode()
     with replacing(path) as file:
         file.write(page)

@@ -16,7 +16,23 @@ from choral._typing import FloatArray, IntArray
 
 
 class WeightedLosses(NamedTuple):
-    """Losses of some rows; rows with equal losses and weights are one group, kept once with their number."""
+    """Losses of some rows; rows with equal losses and weights are one group, kept once with their number.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n_groups, n_columns)
+        The losses of each group, one column for each loss.
+    counts : ndarray of int, of shape (n_groups,)
+        The number of rows in each group.
+    weights : ndarray of shape (n_groups,)
+        The weight of one row of each group.
+
+    Examples
+    --------
+    >>> rows = WeightedLosses(np.array([[0.0], [1.0]]), np.array([3, 1]), np.array([1.0, 1.0]))
+    >>> bootstrap_means([rows], 2, np.random.default_rng(0)).shape
+    (2, 1)
+    """
 
     losses: FloatArray  # (n_groups, n_columns): a column for each model and parameter
     counts: IntArray  # (n_groups,): the number of rows in each group
@@ -24,7 +40,21 @@ class WeightedLosses(NamedTuple):
 
 
 class Band(NamedTuple):
-    """Lower and upper ends of an interval at each point of a curve."""
+    """Lower and upper ends of an interval at each point of a curve.
+
+    Parameters
+    ----------
+    lower : ndarray
+        The lower ends.
+    upper : ndarray
+        The upper ends.
+
+    Examples
+    --------
+    >>> band = bootstrap_band(np.array([[0.1], [0.2], [0.3]]), confidence=1.0)
+    >>> band.lower, band.upper
+    (array([0.1]), array([0.3]))
+    """
 
     lower: FloatArray
     upper: FloatArray
@@ -32,6 +62,18 @@ class Band(NamedTuple):
 
 def bootstrap_band(samples: FloatArray, confidence: float) -> Band:
     """The interval between two quantiles of bootstrap samples, of shape (n_bootstrap, ...), pointwise.
+
+    Parameters
+    ----------
+    samples : ndarray of shape (n_bootstrap, ...)
+        Bootstrap samples.
+    confidence : float
+        Between 0 and 1: the share of the samples inside of the interval.
+
+    Returns
+    -------
+    band : Band
+        The lower and the upper end at each point.
 
     Examples
     --------
@@ -52,6 +94,7 @@ def bootstrap_means(blocks: Iterable[WeightedLosses], n_bootstrap: int, rng: np.
     n_bootstrap : int
         The number of samples.
     rng : numpy.random.Generator
+        Draws the samples.
 
     Returns
     -------

@@ -36,15 +36,22 @@ if TYPE_CHECKING:
 class ConditionalDependence:
     """How much labels tell about each other beyond what the features tell, in bits.
 
-    Attributes
+    Parameters
     ----------
     label_names : tuple of str
+        The names of the labels.
     losses_alone : ndarray of shape (n_labels,)
         Cross-validated log loss of each label, given the features.
     losses_chained : ndarray of shape (n_labels,)
         The same, given the features and the labels before it.
     standard_error : float
         Of `total`, over instances. It is rough, since folds share training data.
+
+    Examples
+    --------
+    >>> found = ConditionalDependence(("a", "b"), np.array([0.5, 0.75]), np.array([0.5, 0.5]), standard_error=0.1)
+    >>> float(found.total)  # the second label, given the first
+    0.25
     """
 
     label_names: tuple[str, ...]
@@ -108,6 +115,7 @@ def conditional_dependence(
     Returns
     -------
     dependence : ConditionalDependence
+        Losses of labels alone and in a chain, and their difference.
 
     Examples
     --------

@@ -42,11 +42,14 @@ NUMBERS = (
 class Description:
     r"""Numbers about a data set and its labels.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        The name to show.
     label_names : tuple of str
+        The names of the labels.
     n_instances : int
+        The number of rows.
     n_features : int or None
         The number in the source of the data, where nominal features are one each; None if only labels are known.
     n_labelsets : int
@@ -70,6 +73,12 @@ class Description:
 
     Cramér's V and mutual information are *unconditional*: labels that are independent given the features still depend
     on each other if they depend on the same features. See `conditional_dependence`.
+
+    Examples
+    --------
+    >>> description = describe([[1, 0], [1, 1], [0, 0]])
+    >>> description.n_labelsets, description.n_unlabelled
+    (3, 1)
     """
 
     name: str
@@ -198,6 +207,7 @@ def describe(
     Returns
     -------
     description : Description
+        Sizes, frequencies and dependence of labels.
 
     Examples
     --------

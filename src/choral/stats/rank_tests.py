@@ -27,13 +27,15 @@ NO_DIFFERENCE = Significance(0.0, 1.0)
 class RankComparison:
     """Mean ranks of learners over data sets, and which of the differences are significant.
 
-    Attributes
+    Parameters
     ----------
     names : tuple of str
+        The names of the learners.
     mean_ranks : ndarray of shape (n_learners,)
         1 for a learner that is best on every data set. Learners that tie on a data set share the average of their
         ranks.
     n_datasets : int
+        The number of data sets.
     confidence : float
         Of `critical_difference`.
     friedman : Significance
@@ -50,6 +52,12 @@ class RankComparison:
         p-values of Wilcoxon's signed-rank test of each pair, adjusted by Holm's method over all pairs; 1 on the
         diagonal and for learners that tie on every data set. Data sets on which two learners tie do not count for the
         pair.
+
+    Examples
+    --------
+    >>> comparison = compare_ranks([[0.1, 0.2], [0.3, 0.4], [0.2, 0.5]], ["a", "b"])
+    >>> comparison.mean_ranks
+    array([1., 2.])
     """
 
     names: tuple[str, ...]
@@ -109,10 +117,12 @@ def compare_ranks(losses: ArrayLike, names: Sequence[str] | None = None, *, conf
     names : sequence of str, optional
         ``"learner 0"``, ``"learner 1"``, ... unless given.
     confidence : float, default=0.95
+        Of the critical difference.
 
     Returns
     -------
     comparison : RankComparison
+        Mean ranks and tests.
 
     Examples
     --------
@@ -151,6 +161,16 @@ def compare_ranks(losses: ArrayLike, names: Sequence[str] | None = None, *, conf
 
 def rank_losses(losses: FloatArray) -> FloatArray:
     """Rank losses along the last axis, 1 for the least; losses that are equal up to rounding share their average rank.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n_datasets, n_learners)
+        Lower is better.
+
+    Returns
+    -------
+    ranks : ndarray of shape (n_datasets, n_learners)
+        The ranks on each data set, 1 for the least loss.
 
     Examples
     --------

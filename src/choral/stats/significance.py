@@ -11,7 +11,20 @@ from choral.stats.bootstrap import Band
 
 
 class Significance(NamedTuple):
-    """The result of a test; arrays if there were many tests at once."""
+    """The result of a test; arrays if there were many tests at once.
+
+    Parameters
+    ----------
+    statistic : float or ndarray
+        The statistic of the test.
+    pvalue : float or ndarray
+        Its p-value.
+
+    Examples
+    --------
+    >>> Significance(statistic=2.5, pvalue=0.03).pvalue
+    0.03
+    """
 
     statistic: Any  # float or ndarray
     pvalue: Any  # float or ndarray, in [0, 1]
@@ -134,7 +147,8 @@ def holm(pvalues: ArrayLike, axis: int = -1) -> FloatArray:
 
     Returns
     -------
-    adjusted : ndarray of the shape of pvalues
+    adjusted : ndarray of the shape of the p-values
+        Adjusted p-values.
 
     Examples
     --------

@@ -29,7 +29,7 @@ N_EVEN, EVEN_REACH = 12, 3  # twelve alphas, from 1 to 3 times the number of lab
 class StudyData:
     """A data set of a study.
 
-    Attributes
+    Parameters
     ----------
     name : str
         What it is called in tables and figures.
@@ -37,6 +37,12 @@ class StudyData:
         A function is called when the study begins, and again when its cells are run: it must return the same data.
     folds : array-like of shape (n_rows,) or (n_repeats, n_rows), optional
         In which fold each row is tested, 0, 1, ...; unless given, the split of the plan says so.
+
+    Examples
+    --------
+    >>> data = StudyData("tiny", ([[0.0], [1.0]], [[0, 1], [1, 1]]))
+    >>> data.load().Y.shape
+    (2, 2)
     """
 
     name: str
@@ -76,7 +82,7 @@ class StudyData:
 class StudyLearner:
     """A learner of a study.
 
-    Attributes
+    Parameters
     ----------
     name : str
         What it is called in tables and figures.
@@ -92,6 +98,12 @@ class StudyLearner:
         ``predict_distribution``, else by ``predict(X, measure=...)``. One of the last two it must have.
     seeds : sequence of int, optional
         Seeds of its own, say a single one where it takes long; by default those of the plan.
+
+    Examples
+    --------
+    >>> from choral.learners import ConstantLabels
+    >>> StudyLearner("none", ConstantLabels(), is_baseline=True).name
+    'none'
     """
 
     name: str
@@ -125,12 +137,14 @@ class StudyLearner:
 class Plan:
     """All that a study does.
 
-    Attributes
+    Parameters
     ----------
     datasets : sequence of StudyData
+        The data sets.
     learners : sequence of StudyLearner
         At most one is a baseline.
     title : str
+        The title to show.
     split : Split
         For data sets without folds of their own.
     seeds : sequence of int
@@ -153,6 +167,14 @@ class Plan:
         Data sets that the study is without, since their files are not there; a note says so.
     text : str, optional
         The file it was read from.
+
+    Examples
+    --------
+    >>> from choral.learners import BinaryRelevance, ConstantLabels
+    >>> data = [StudyData("tiny", ([[0.0], [1.0]] * 5, [[0, 1], [1, 1]] * 5))]
+    >>> learners = [StudyLearner("BR", BinaryRelevance()), StudyLearner("none", ConstantLabels(), is_baseline=True)]
+    >>> Plan(data, learners, split=Split(folds=5)).parameters("binomial", 2)
+    array([1, 2])
     """
 
     datasets: Sequence[StudyData]

@@ -42,6 +42,11 @@ def read_plan(plan: str | os.PathLike[str], *, ready: Mapping[str, Traversable] 
     ready : mapping from name to file, optional
         Plans that have a name.
 
+    Returns
+    -------
+    plan : Plan
+        Ready for `run_study`.
+
     Raises
     ------
     ValueError

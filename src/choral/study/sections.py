@@ -21,9 +21,10 @@ SummaryCell = str | int | float | None
 class Finding:
     """A statement, and what the figures of a study say about it.
 
-    Attributes
+    Parameters
     ----------
     statement : str
+        What is said.
     verdict : {"holds", "holds in part", "does not hold", "cannot be told"}
     figures : str
         The numbers that the verdict rests on.
@@ -61,7 +62,7 @@ class Finding:
 class Summary:
     """A small table for people.
 
-    Attributes
+    Parameters
     ----------
     columns : sequence of str
         The headings.
@@ -71,6 +72,11 @@ class Summary:
         What the table shows; unless given, the title of its section says so.
     footer : row, optional
         The last row, such as a total; it stays below however the others are sorted.
+
+    Examples
+    --------
+    >>> Summary(["learner", "loss"], [["BR", 0.25]]).rows
+    [['BR', 0.25]]
     """
 
     columns: Sequence[str]
@@ -92,12 +98,14 @@ class Summary:
 class Section:
     """What an analysis found.
 
-    Attributes
+    Parameters
     ----------
     title : str
+        The title to show.
     prose : sequence of str
         Paragraphs.
     findings : sequence of Finding
+        Statements and verdicts.
     summaries : sequence of Summary
         Tables to show.
     tables : mapping from name to Table

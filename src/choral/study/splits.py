@@ -14,7 +14,7 @@ from choral.stats import MultilabelStratifiedKFold
 class Split:
     """Cross-validation, the same for all learners.
 
-    Attributes
+    Parameters
     ----------
     folds : int
         Each row is tested once in as many folds; at least 2.
@@ -25,6 +25,11 @@ class Split:
         rather than plain chance.
     seed : int
         Of the shuffling.
+
+    Examples
+    --------
+    >>> Split(folds=3, seed=1)
+    Split(folds=3, repeats=1, stratify=False, seed=1)
     """
 
     folds: int = 10

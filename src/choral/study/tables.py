@@ -25,6 +25,13 @@ TOGETHERNESS = ("togetherness", "togetherness_lower", "togetherness_upper", "tog
 class Table:
     """Rows with named columns.
 
+    Parameters
+    ----------
+    columns : sequence of str
+        The names of the columns.
+    rows : sequence of rows
+        Each with a value for each column.
+
     Examples
     --------
     >>> table = Table(("learner", "loss"), (("BR", 0.25), ("LP", 0.5)))

@@ -33,6 +33,16 @@ BRACE = re.compile(rb"\s*+\{")
 def is_arff(name: str) -> bool:
     """Whether a file has the name of an ARFF file, packed or not.
 
+    Parameters
+    ----------
+    name : str
+        The name of a file.
+
+    Returns
+    -------
+    is_arff : bool
+        Whether the name ends as names of ARFF files do.
+
     Examples
     --------
     >>> [is_arff(name) for name in ("emotions", "data/emotions.arff", "Scene.ARFF.bz2", "labels.csv")]
