@@ -97,6 +97,7 @@ docs: $(VENV)/installed-docs ## build the site, with warnings as errors: docs/_b
 
 notebooks: $(VENV)/installed-docs ## execute the notebooks that `make docs` wrote, two at a time
 	$(BIN)/python scripts/run_notebooks.py docs/auto_examples
+
 linkcheck: ## links of the built site: those inside are followed, those outside are listed
 	$(BIN)/python scripts/check_site.py docs/_build/html --outside
 
