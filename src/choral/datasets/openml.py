@@ -74,7 +74,9 @@ def load_openml(
     columns, names, n_nominal = _features(found, [one for one in found.feature_names if one not in targets])
     Y = np.column_stack([_read_label(what, label, _values(found, label)) for label in targets])
     title = str(found.details["name"])
-    return Dataset(columns, Y, tuple(targets), title, tuple(names), n_nominal, columns.shape[1] - _n_nominal(found, names))
+    return Dataset(
+        columns, Y, tuple(targets), title, tuple(names), n_nominal, columns.shape[1] - _n_nominal(found, names)
+    )
 
 
 def _fetch(what: str, **chosen: Any) -> Any:
