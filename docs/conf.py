@@ -32,7 +32,8 @@ myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 3
 
 templates_path = ["_templates"]
-autosummary_generate = True
+# Named one by one: True takes the pages of the build before, and a new page would have no stubs.
+autosummary_generate = sorted(f"api/{page.name}" for page in Path(__file__).parent.glob("api/*.md"))
 autodoc_typehints = "none"  # docstrings say the types
 numpydoc_show_class_members = False
 
@@ -98,4 +99,3 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-templates_path = ["_templates"]
