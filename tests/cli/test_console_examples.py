@@ -58,7 +58,7 @@ def console_blocks():
         text = (PROJECT / page).read_text(encoding="utf-8")
         for indent, block in re.findall(r"^( *)```console\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL):
             lines = [line.removeprefix(indent).rstrip() for line in block.splitlines()]
-            if lines[0].startswith("$ ") and lines[0].removeprefix("$ ") not in NOT_RUN:
+            if lines[0].startswith("$ ") and not lines[0].startswith("$ pip ") and lines[0][2:] not in NOT_RUN:
                 yield pytest.param(lines, id=f"{page}: {lines[0].removeprefix('$ ')}")
 
 

@@ -10,7 +10,7 @@ import choral
 from choral.paper.examples import FIVE_LABELS
 
 DOCS = Path(__file__).parents[2] / "docs"
-RUN_ELSEWHERE = ("pytorch.md",)  # recipes, in tests/nn/test_nn_recipes.py
+RUN_ELSEWHERE = ("five_minutes.md",)  # in tests/cli
 
 
 def snippets(page):
@@ -46,14 +46,34 @@ def names_of_networks():
     return {"choral": choral, "np": np, "validation_labels": truth, **names}
 
 
-NAMES = {"guide.md": names_of_the_guide, "decisions.md": names_of_decisions, "networks.md": names_of_networks}
+def names_of_the_start_page():
+    """Three labels: features, predictions, and scores on held-out and on new rows."""
+    pytest.importorskip("plotly")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    Y, scores = (X > 0).astype(int), 1 / (1 + np.exp(-X))
+    names = {"X": X, "Y": Y, "P": Y, "held_out_scores": scores, "scores": scores[:9], "X_test": X[:9]}
+    return {"choral": choral, "AutoJoint": choral.learners.AutoJoint, **names}
+
+
+NAMES = {
+    "index.md": names_of_the_start_page,
+    "guide.md": names_of_the_guide,
+    "decisions.md": names_of_decisions,
+    "networks.md": names_of_networks,
+}
 
 
 @pytest.mark.parametrize("page", NAMES)
-def test_snippets_run(page, plt):
+def test_snippets_run(page, plt, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     names = NAMES[page]()
     for code in snippets(DOCS / page):
         exec(compile(code, page, "exec"), names)
+    if page == "index.md":
+        assert names["labels"].shape == (9, 3)
+        assert len(names["curve"].labels) == 3
+        assert (tmp_path / "report.html").exists()
     if page == "networks.md":
         assert names["labels"].shape == (9, 4)
     if page == "decisions.md":

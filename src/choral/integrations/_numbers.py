@@ -38,7 +38,8 @@ def draw(evaluation: Evaluation) -> Any:
     evaluation.plot(figure.subplots())
     buffer = BytesIO()
     figure.savefig(buffer, format="png")
-    return require("PIL.Image", "plot").open(buffer)
+    images = require("PIL.Image", "plot")
+    return images.open(buffer)
 
 
 def write_page(evaluation: Evaluation, title: str) -> str:
@@ -46,4 +47,4 @@ def write_page(evaluation: Evaluation, title: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
         evaluation.report(path, title=title)
-        return path.read_text("utf-8")
+        return path.read_text(encoding="utf-8")
