@@ -79,6 +79,12 @@ def test_only_what_refuses_a_matrix_is_fitted_for_each_label(member):
         assert isinstance(fitted(member, Y[:, :2]), BinaryRelevance) == isinstance(member, LogisticRegression)
 
 
+def test_a_label_of_one_class_does_not_make_a_forest_one_of_single_labels():
+    labels = Y.copy()
+    labels[:, 1] = 0
+    assert isinstance(fitted(RandomForestClassifier(5), labels), RandomForestClassifier)
+
+
 def test_two_labels_that_exclude_each_other_stay_labels_where_tags_tell():
     labels = np.column_stack([Y[:, 0], 1 - Y[:, 0]])
     model = ExpectedLossClassifier(RandomForestClassifier(5, random_state=0)).fit(X, labels)

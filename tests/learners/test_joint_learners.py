@@ -882,7 +882,7 @@ class Says(BaseEstimator):
     def __getattr__(self, name):
         answers = {
             "predict_distribution": lambda X: LabelDistribution.from_samples(self.labels_[:, np.newaxis]),
-            "predict_proba": lambda X: self.labels_ + 0.5,
+            "predict_proba": lambda X: self.labels_ + 0.3,  # two of them are not the classes of one label
             "estimators_": [self],
         }
         if name in answers and name in self.kinds:
@@ -896,7 +896,7 @@ class Says(BaseEstimator):
 ALL_KINDS = ("predict_distribution", "predict_proba", "estimators_")
 
 
-@pytest.mark.parametrize("kinds, share", [(ALL_KINDS, 0), (ALL_KINDS[1:], 0.5), (ALL_KINDS[2:], 1)])
+@pytest.mark.parametrize("kinds, share", [(ALL_KINDS, 0), (ALL_KINDS[1:], 0.3), (ALL_KINDS[2:], 1)])
 def test_auto_takes_the_first_that_there_is(kinds, share):
     np.testing.assert_array_equal(ExpectedLossClassifier(Says(kinds)).fit(X, Y).predict_proba(X), share)
 

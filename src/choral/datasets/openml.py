@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
+from urllib.error import URLError
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,8 +25,8 @@ def load_openml(
 ) -> Dataset:
     """Load a multi-label data set of OpenML.
 
-    It is fetched by `sklearn.datasets.fetch_openml`, which compares its checksum and keeps it in a folder, so that it is
-    fetched once.
+    `sklearn.datasets.fetch_openml` fetches it, compares its checksum and keeps it in a folder, so that it is fetched
+    once. Attributes that OpenML has as row identifiers or as ignored are left out.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ def load_openml(
     version : int or "active", default="active"
         The version of the data set of this name; the oldest active one unless given.
     labels : sequence of str, optional
-        The attributes that are labels. By default those that OpenML has as targets.
+        The attributes that are labels. By default those that OpenML has as default targets.
     data_home : path-like, optional
         Where downloads are kept; scikit-learn's own folder unless given.
 
@@ -71,12 +72,12 @@ def load_openml(
     what = f"data set {data_id}" if name is None else f"data set {name!r}, version {version}"
     found = _fetch(what, data_id=data_id, name=name, version=version, data_home=data_home)
     targets = _choose_labels(what, found, labels)
-    columns, names, n_nominal = _features(found, [one for one in found.feature_names if one not in targets])
+    others = [attribute for attribute in found.feature_names if attribute not in targets]
+    X, feature_names = _features(found, others)
     Y = np.column_stack([_read_label(what, label, _values(found, label)) for label in targets])
+    n_nominal = sum(attribute in found.categories for attribute in others)
     title = str(found.details["name"])
-    return Dataset(
-        columns, Y, tuple(targets), title, tuple(names), n_nominal, columns.shape[1] - _n_nominal(found, names)
-    )
+    return Dataset(X, Y, tuple(targets), title, feature_names, n_nominal, len(others) - n_nominal)
 
 
 def _fetch(what: str, **chosen: Any) -> Any:
@@ -86,20 +87,28 @@ def _fetch(what: str, **chosen: Any) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="A network error occurred")  # told once, when it gives up
-            default = fetch_openml(**chosen, as_frame=False, parser="liac-arff")
-            found = fetch_openml(**chosen, as_frame=False, parser="liac-arff", target_column=None)
-    except OSError as error:
+            return fetch_openml(**chosen, as_frame=False, parser="liac-arff", target_column=None)
+    except (URLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", None) or error
         raise ConnectionError(
             f"{what} cannot be fetched from OpenML ({reason}). Try again later; or download the ARFF file in a browser "
             "and read it by choral.datasets.read_arff(path, labels=[...])."
         ) from error
-    found.target_names = default.target_names
-    return found
+    except ValueError as error:
+        if "STRING" not in str(error):
+            raise
+        raise ValueError(
+            f"{what} has attributes of text; only numeric and nominal ones are read. "
+            "Get a frame by sklearn.datasets.fetch_openml, and make numbers of the text."
+        ) from error
 
 
 def _choose_labels(what: str, found: Any, labels: Sequence[str] | None) -> list[str]:
-    chosen = list(found.target_names or () if labels is None else labels)
+    """The names of the labels, of those that there are."""
+    targets = found.details.get("default_target_attribute") or ""
+    # Several targets are one text with commas, which may also be in a name.
+    on_openml = [targets] if targets in found.feature_names else [name.strip() for name in targets.split(",") if name]
+    chosen = on_openml if labels is None else list(labels)
     if not chosen:
         raise ValueError(f"{what} has no targets on OpenML; give labels=[...], of {some_of(found.feature_names)}.")
     for label in chosen:
@@ -129,19 +138,19 @@ def _read_label(what: str, label: str, values: np.ndarray) -> np.ndarray:
     return np.array([RELEVANT[word] for word in words], dtype=np.uint8)
 
 
-def _features(found: Any, names: list[str]) -> tuple[Any, list[str], int]:
-    """The columns of X with their names, and how many attributes were nominal."""
-    columns, titles = [], []
+def _features(found: Any, names: list[str]) -> tuple[Any, tuple[str, ...]]:
+    """The columns of X with their names."""
+    is_sparse, columns, titles = sp.issparse(found.data), [], []
+    data = found.data.tocsc() if is_sparse else found.data
     for name in names:
-        column = found.data[:, [found.feature_names.index(name)]]
+        column = data[:, [found.feature_names.index(name)]]
         values = found.categories.get(name, ())
         if len(values) <= 2:
             columns.append(column)
             titles.append(name)
             continue
-        numbers = np.asarray(column.toarray() if sp.issparse(column) else column, dtype=float)
+        numbers = np.asarray(column.toarray() if is_sparse else column, dtype=float)
         hot = np.where(np.isnan(numbers), np.nan, numbers == np.arange(len(values)))
-        columns.append(sp.csr_array(hot) if sp.issparse(column) else hot)
+        columns.append(sp.csc_array(hot) if is_sparse else hot)
         titles += [f"{name}={value}" for value in values]
-    stacked = sp.csr_array(sp.hstack(columns)) if sp.issparse(found.data) else np.hstack(columns).astype(float)
-    return stacked, titles, sum(name in found.categories for name in names)
+    return sp.csr_array(sp.hstack(columns)) if is_sparse else np.hstack(columns).astype(float), tuple(titles)

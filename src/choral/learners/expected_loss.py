@@ -101,31 +101,26 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
         (alone,) = seeded_clones(estimator, 1, None)
         try:
             alone.fit(X, Y)
-            if self._tells_of_all_labels(alone, X):
-                return alone
+            of_one_label = self._tells_of_two_classes(alone, X)
         except Exception as refusal:  # of any kind: packages have their own
             return _fit_each(each, X, Y, refusal)
-        return each.fit(X, Y)
+        return each.fit(X, Y) if of_one_label else alone  # answers of another shape are refused when they are needed
 
     def _may_know_one_label_only(self, estimator: Any) -> bool:
         """Whether it can be asked about labels one by one: it has probabilities, and no distribution of all labels."""
         asked = self.source in ("auto", "marginals") and hasattr(estimator, "predict_proba")
         return asked and not has_distribution(estimator) and not isinstance(estimator, FrozenEstimator)
 
-    def _tells_of_all_labels(self, fitted: Any, X: Any) -> bool:
-        """Whether ``predict_proba`` has a column for each label.
+    def _tells_of_two_classes(self, fitted: Any, X: Any) -> bool:
+        """Whether ``predict_proba`` has two columns that sum to 1: the classes of one label, not some labels.
 
-        With two labels, columns of probabilities that sum to 1 are the two classes of one label, unless tags tell of
-        several.
+        Two labels may look the same, so tags that tell of several labels are believed there.
         """
         some = _safe_indexing(X, np.arange(min(_num_samples(X), PROBED_ROWS)))
         proba = fitted.predict_proba(some)
-        if np.ndim(proba) != 2:
-            return len(proba) == self.n_labels_
-        if np.shape(proba)[1] != self.n_labels_:
+        if getattr(proba, "shape", ())[1:] != (2,) or not np.allclose(np.asarray(proba).sum(axis=1), 1, atol=1e-3):
             return False
-        sums_to_one = self.n_labels_ == 2 and np.allclose(np.asarray(proba).sum(axis=1), 1, atol=1e-3)
-        return not sums_to_one or _has_tag_of_several(fitted)
+        return self.n_labels_ != 2 or not _has_tag_of_several(fitted)
 
     def _inner_estimators(self) -> list[Any]:
         return [JointForest() if self.estimator is None else self.estimator]
