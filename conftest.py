@@ -59,7 +59,19 @@ def pytest_configure():
         ):
             import_module(module)
     if os.environ.get("CHORAL_REQUIRE_RECIPES"):
-        for module in ("mlflow", "sqlalchemy", "wandb", "lightning", "transformers", "evaluate", "datasets"):
+        for module in (
+            "mlflow",
+            "sqlalchemy",
+            "wandb",
+            "lightning",
+            "transformers",
+            "evaluate",
+            "datasets",
+            "optuna",
+            "xgboost",
+            "catboost",
+            "skops.io",
+        ):
             import_module(module)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -48,11 +48,9 @@ for name in scorers:
     best = int(np.argmax(search.cv_results_[f"mean_test_{name}"]))
     chosen = search.cv_results_["params"][best]
     loss = -search.cv_results_[f"mean_test_{name}"][best]
-    print(
-        f"{name:<10}  loss {loss:.3f}  {type(chosen['model']).__name__}, leaves of at least",
-        end=" ",
-    )
-    print(chosen["model__estimator__min_samples_leaf"])
+    model = type(chosen["model"]).__name__
+    leaf = chosen["model__estimator__min_samples_leaf"]
+    print(f"{name:<10}  loss {loss:.3f}  {model}, leaves of at least {leaf}")
 
 # %%
 # The lines show how close the choices are. The further to the right, the more

@@ -68,8 +68,8 @@ def choquet_loss(
 
     .. math:: \ell = 1 - \sum_{i=1}^{K} (u_{(i)} - u_{(i-1)}) \, \mu(A_{(i)}), \quad u_i = 1 - |y_i - s_i|
 
-    where :math:`0 = u_{(0)} \le u_{(1)} \le \dots \le u_{(K)}` are the values in increasing order and :math:`A_{(i)}` is
-    the set of labels whose value is at least :math:`u_{(i)}`.
+    where :math:`0 = u_{(0)} \le u_{(1)} \le \dots \le u_{(K)}` are the values in increasing order and :math:`A_{(i)}`
+    is the set of labels whose value is at least :math:`u_{(i)}`.
 
     Parameters
     ----------

@@ -33,6 +33,7 @@ def answers_of(arff, targets, data_id, name):
         "id": str(data_id),
         "name": name,
         "version": "1",
+        "description": "What was heard in a garden.",
         "format": "Sparse_ARFF" if rows[0].startswith("{") else "ARFF",
         "file_id": "77",
         "url": f"{OPENML}/data/v1/download/77/{name}.arff",

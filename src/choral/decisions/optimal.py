@@ -42,7 +42,7 @@ def bayes_optimal(
 ) -> Decision:
     r"""The hard prediction with the least expected loss, for each instance.
 
-    .. math:: \hat{y} = \arg\min_{c \in \{0, 1\}^K} \; \sum_y p(y) \, \ell_\mu(y, c)
+    .. math:: \hat{y} = \operatorname{argmin}_{c \in \{0, 1\}^K} \; \sum_y p(y) \, \ell_\mu(y, c)
 
     Parameters
     ----------
