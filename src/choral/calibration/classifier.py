@@ -130,7 +130,15 @@ class JointCalibratedClassifier(MetaClassifier):
         self.random_state = random_state
 
     def fit(self, X: Features, Y: LabelMatrix) -> "JointCalibratedClassifier":
-        """Fit the estimator, unless it is frozen, and the calibrator."""
+        """Fit the estimator, unless it is frozen, and the calibrator.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         calibrator = self._new_calibrator()
         if isinstance(self.estimator, FrozenEstimator):
             X, self._labels = self._check_calibration(X, Y)

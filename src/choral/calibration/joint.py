@@ -223,7 +223,13 @@ class JointCalibrator(SavedState, BaseEstimator):
         return expit(self.labels_.log_odds(log_odds_of(scores, are_logits=self.are_logits_)))
 
     def predict_distribution(self, scores: LabelMatrix) -> LabelDistribution:
-        """The joint distribution of the labels of each row, over label sets seen in `fit` and probable others."""
+        """The joint distribution of the labels of each row, over label sets seen in `fit` and probable others.
+
+        Parameters
+        ----------
+        scores : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            What the model says of each label, of the kind that it was fitted with.
+        """
         return self._distribution(self._calibrated(self._check_new(scores)))
 
     def _distribution(self, probabilities: FloatArray) -> LabelDistribution:
@@ -234,7 +240,13 @@ class JointCalibrator(SavedState, BaseEstimator):
         return self.pool_.distribution(evidence, n_rows)
 
     def predict_proba(self, scores: LabelMatrix) -> FloatArray:
-        """The calibrated probability of each label by its own score, of shape (n_samples, n_labels)."""
+        """The calibrated probability of each label by its own score, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        scores : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            What the model says of each label, of the kind that it was fitted with.
+        """
         return self._calibrated(self._check_new(scores))
 
     def predict(self, scores: LabelMatrix, measure: AnyLoss | str | None = None) -> LabelArray:
@@ -311,7 +323,13 @@ class JointCalibrator(SavedState, BaseEstimator):
         return dict(self._rule(self._loss(measure)).losses)
 
     def chosen_rule(self, measure: AnyLoss | str | None = None) -> str:
-        """The name of the rule that decides for a loss: the first of the best by `left_out_losses`."""
+        """The name of the rule that decides for a loss: the first of the best by `left_out_losses`.
+
+        Parameters
+        ----------
+        measure : Measure, FLoss, JaccardLoss or str, optional
+            The loss; that of the calibrator unless given.
+        """
         check_is_fitted(self)
         return self._rule(self._loss(measure)).name
 
@@ -376,7 +394,13 @@ class JointCalibrator(SavedState, BaseEstimator):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The calibrator that `to_dict` wrote down, ready to predict for the losses that it has rules for."""
+        """The calibrator that `to_dict` wrote down, ready to predict for the losses that it has rules for.
+
+        Parameters
+        ----------
+        data : mapping
+            What ``to_dict`` gave.
+        """
         saved = read_saved(data)
         calibrator = cls(saved["measure"])
         calibrator.are_logits_ = saved["are_logits"]

@@ -166,6 +166,11 @@ class ThresholdTuner(SavedState, BaseEstimator):
         """The tuner that `to_dict` wrote down, ready to predict.
 
         Of a loss that is no short name only its text is left: it can be read, but not fitted again.
+
+        Parameters
+        ----------
+        data : mapping
+            What ``to_dict`` gave.
         """
         needed = {"loss", "per_label", "thresholds", "loss_value"}
         if not needed <= data.keys():

@@ -112,7 +112,13 @@ class BayesCurve(Value):
         return f"BayesCurve({self.family}, {size}, {risk}, {np.count_nonzero(exact)} of {exact.size} proven optimal)"
 
     def changes(self, instance: int | None = None) -> list[Change]:
-        """Where the best prediction for an instance changes, and how; which one must be said if there are several."""
+        """Where the best prediction for an instance changes, and how; which one must be said if there are several.
+
+        Parameters
+        ----------
+        instance : int, optional
+            Which instance; needed if there are several.
+        """
         n_instances = self.labels.shape[1]
         if instance is None and n_instances > 1:
             raise ValueError(f"changes() describes one instance; say which of 0..{n_instances - 1}.")
@@ -125,7 +131,13 @@ class BayesCurve(Value):
         ]
 
     def curve(self, name: str = "optimal") -> LossCurve:
-        """The mean risk over all instances, as a curve."""
+        """The mean risk over all instances, as a curve.
+
+        Parameters
+        ----------
+        name : str, optional
+            The name of the curve.
+        """
         n_labels = self.decisions[0].labels.shape[1]
         return LossCurve(self.family, self.parameters, _mean(self.risk, axis=1), n_labels=n_labels, name=name)
 

@@ -253,7 +253,13 @@ class LabelDistribution(Value, Distribution):
         return Support(self.labelsets) if self._device is None else DeviceSupport(self.labelsets[None, ...])
 
     def instances(self, rows: slice) -> Instances:
-        """Some instances and their weights, in the form that the inner loops take."""
+        """Some instances and their weights, in the form that the inner loops take.
+
+        Parameters
+        ----------
+        rows : slice
+            Which instances.
+        """
         if self._device is None:
             return make_instances(self._support, self.weights[rows])  # type: ignore[arg-type]
         if self.has_own_labelsets:
@@ -297,7 +303,15 @@ class LabelDistribution(Value, Distribution):
         return self.risk_under(form, self.check_predictions(predictions))
 
     def risk_under(self, form: LossForm, labels: Array) -> Array:
-        """The risk of checked predictions, one for each instance."""
+        """The risk of checked predictions, one for each instance.
+
+        Parameters
+        ----------
+        form : form
+            That of the measure for this number of labels.
+        labels : array of shape (n_instances, n_labels)
+            The predictions, 0 and 1.
+        """
         risk = make_risk(form, self.weights)
         risks = concatenate(risk.risks(instances, labels[rows, :]) for rows, instances in self.blocks())
         return xp_of(risks).clip(risks, 0, 1)

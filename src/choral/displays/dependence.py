@@ -97,7 +97,15 @@ class DependenceDisplay:
     def from_description(
         cls, description: Description, *, measure: DependenceMeasure = "cramers_v"
     ) -> "DependenceDisplay":
-        """A display of labels that are described already; see `from_dataset`."""
+        """A display of labels that are described already; see `from_dataset`.
+
+        Parameters
+        ----------
+        description : Description
+            What `choral.stats.describe` found.
+        measure : {"cramers_v", "mutual_information"}
+            How dependence is measured.
+        """
         if measure not in TITLES:
             raise ValueError(f"measure must be {' or '.join(map(repr, TITLES))}; got {measure!r}.")
         return cls(getattr(description, measure), description.label_names, title=TITLES[measure])

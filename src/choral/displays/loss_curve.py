@@ -113,7 +113,21 @@ class LossCurveDisplay:
         order: Sequence[str] | None = None,
         references: Sequence[LossCurve] | None = None,
     ) -> "LossCurveDisplay":
-        """A display of one curve, of several, or of a mapping from names to curves."""
+        """A display of one curve, of several, or of a mapping from names to curves.
+
+        Parameters
+        ----------
+        curves : LossCurve, or several in a list or by name
+            What to draw.
+        bands : mapping, optional
+            A pair of lower and upper ends by the name of a curve.
+        baseline : LossCurve, optional
+            A curve to compare with, drawn in grey.
+        order : sequence of str, optional
+            Names in the order of their colours, where a page has several figures.
+        references : mapping, optional
+            Further curves by name, drawn dotted.
+        """
         if isinstance(curves, LossCurve):
             curves = [curves]
         elif isinstance(curves, Mapping):

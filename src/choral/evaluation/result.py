@@ -173,7 +173,15 @@ class Evaluation:
         return {name: bootstrap_band(self.samples[:, index], self.confidence) for index, name in enumerate(self.curves)}
 
     def difference(self, first: str, second: str) -> Difference | None:
-        """Loss of the second minus that of the first, with a paired bootstrap interval."""
+        """Loss of the second minus that of the first, with a paired bootstrap interval.
+
+        Parameters
+        ----------
+        first : str
+            The name of a model.
+        second : str
+            The name of another one.
+        """
         if self.samples is None:
             return None
         i, j = (list(self.curves).index(name) for name in (first, second))
@@ -181,7 +189,15 @@ class Evaluation:
         return Difference(self.curves[second].losses - self.curves[first].losses, *band)
 
     def compare(self, first: str, second: str) -> Comparison:
-        """Two models, or a model and the baseline, against each other: differences with intervals, and crossings."""
+        """Two models, or a model and the baseline, against each other: differences with intervals, and crossings.
+
+        Parameters
+        ----------
+        first : str
+            The name of a model.
+        second : str
+            The name of another one.
+        """
         for name in (first, second):
             self._check_name(name)
         pair = PairwiseCurve(self.curves[first], self.curves[second])

@@ -254,7 +254,13 @@ class Explanation:
         }
 
     def table(self, what: str = "labels") -> Columns:
-        """One of the tables by its name: ``labels``, ``pairs``, ``rows``, ``mistakes`` or ``figures``."""
+        """One of the tables by its name: ``labels``, ``pairs``, ``rows``, ``mistakes`` or ``figures``.
+
+        Parameters
+        ----------
+        what : str
+            The name of the table.
+        """
         tables: dict[str, Callable[[], Columns]] = dict(
             zip(
                 TABLES,
@@ -265,7 +271,13 @@ class Explanation:
         return tables[check_table(what, TABLES)]()
 
     def to_pandas(self, what: str = "labels") -> Any:
-        """One of the tables as a frame of pandas; see `table`."""
+        """One of the tables as a frame of pandas; see `table`.
+
+        Parameters
+        ----------
+        what : str
+            The name of the table.
+        """
         return require("pandas", "tables").DataFrame(self.table(what))
 
     def plot_labels(self, ax: "Axes | None" = None, *, parameter: float | None = None) -> "LabelSharesDisplay":
@@ -281,7 +293,13 @@ class Explanation:
         return self._shares_display().plot(ax, parameter=parameter)
 
     def plot_along(self, ax: "Axes | None" = None) -> "LabelSharesDisplay":
-        """Draw the shares of labels as lines along the parameters of `along`."""
+        """Draw the shares of labels as lines along the parameters of `along`.
+
+        Parameters
+        ----------
+        ax : Axes of matplotlib, optional
+            Where to draw; new axes unless given.
+        """
         return self._shares_display().plot_along(ax)
 
     def _shares_display(self) -> "LabelSharesDisplay":
@@ -291,7 +309,13 @@ class Explanation:
         return LabelSharesDisplay(self.labels, along.parameters, along.shares, family=along.family)
 
     def plot_pairs(self, ax: "Axes | None" = None) -> "ErrorPairsDisplay":
-        """Draw a map of the correlations of errors of the labels with the largest shares."""
+        """Draw a map of the correlations of errors of the labels with the largest shares.
+
+        Parameters
+        ----------
+        ax : Axes of matplotlib, optional
+            Where to draw; new axes unless given.
+        """
         from choral.displays import ErrorPairsDisplay  # as above
 
         return ErrorPairsDisplay([self.labels[label] for label in self.pairs.labels], self.pairs.correlations).plot(ax)

@@ -109,7 +109,13 @@ class Explanations(Mapping[str, Explanation]):
         return _compare(best, second, best.row_losses, second.row_losses)
 
     def table(self, what: str = "labels") -> Columns:
-        """One of the tables of `Explanation` for all models, with a column ``model``; or ``disagreements``."""
+        """One of the tables of `Explanation` for all models, with a column ``model``; or ``disagreements``.
+
+        Parameters
+        ----------
+        what : str
+            The name of the table.
+        """
         if check_table(what, (*TABLES, "disagreements")) == "disagreements":
             return columns_of(Disagreement, () if self.disagreements is None else self.disagreements.rows)
         tables = {name: one.table(what) for name, one in self.items()}
@@ -121,7 +127,13 @@ class Explanations(Mapping[str, Explanation]):
         return joined
 
     def to_pandas(self, what: str = "labels") -> Any:
-        """One of the tables as a frame of pandas; see `table`."""
+        """One of the tables as a frame of pandas; see `table`.
+
+        Parameters
+        ----------
+        what : str
+            The name of the table.
+        """
         return require("pandas", "tables").DataFrame(self.table(what))
 
     def to_dict(self) -> dict[str, Any]:

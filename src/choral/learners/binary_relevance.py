@@ -42,22 +42,48 @@ class BinaryRelevance(MetaClassifier):
         self.random_state = random_state
 
     def fit(self, X: Features, Y: LabelMatrix) -> "BinaryRelevance":
-        """Fit a classifier for each label."""
+        """Fit a classifier for each label.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         X, Y = self._check_training(X, Y)
         copies = seeded_clones(self.estimator, self.n_labels_, self.random_state)
         self.estimators_ = fit_models(copies, X, list(Y.T), n_jobs=self.n_jobs)
         return self
 
     def predict(self, X: Features) -> np.ndarray:
-        """What each classifier predicts, of shape (n_samples, n_labels)."""
+        """What each classifier predicts, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._check_features(X)
         return self._to_target(np.stack([predict_class(model, X) for model in self.estimators_], axis=1))
 
     def predict_proba(self, X: Features) -> np.ndarray:
-        """The probability of each label, of shape (n_samples, n_labels)."""
+        """The probability of each label, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._check_features(X)
         return np.stack([positive_share(model, X) for model in self.estimators_], axis=1)
 
     def predict_distribution(self, X: Features) -> IndependentLabels:
-        """Independent labels: all that the models say."""
+        """Independent labels: all that the models say.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         return IndependentLabels(self.predict_proba(X))

@@ -115,7 +115,19 @@ class BoostedJoint(PooledJoint):
     def fit_views(
         self, X: Any, Y: np.ndarray, known: np.ndarray | None = None, deadline: float | None = None
     ) -> list[Distribution]:
-        """Boost a model for each inner fold; what each says of the fold after the best number of rounds."""
+        """Boost a model for each inner fold; what each says of the fold after the best number of rounds.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array of shape (n_samples, n_labels)
+            Their labels, 0 and 1.
+        known : array of bool of shape (n_samples, n_labels), optional
+            Which labels are known; all unless given.
+        deadline : float, optional
+            When to stop, by `time.monotonic`.
+        """
         n_rounds, n_leaves = (
             check_count("n_rounds", self.n_rounds),
             check_count("max_leaf_nodes", self.max_leaf_nodes, least=2),
@@ -147,7 +159,13 @@ class BoostedJoint(PooledJoint):
         return [IndependentLabels(marginals)]
 
     def views(self, X: Any) -> list[Distribution]:
-        """What the models say in the mean."""
+        """What the models say in the mean.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = for_trees(X)
         return [IndependentLabels(_logistic(np.mean([model.log_odds(X) for model in self.models_], axis=0)))]
 

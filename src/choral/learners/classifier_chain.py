@@ -73,7 +73,15 @@ class ClassifierChain(MetaClassifier):
         self.random_state = random_state
 
     def fit(self, X: Features, Y: LabelMatrix) -> "ClassifierChain":
-        """Fit the classifiers, each with the true labels before it."""
+        """Fit the classifiers, each with the true labels before it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         X, Y = self._check_training(X, Y)
         if self.feed not in ("hard", "soft"):
             raise ValueError(f"feed must be 'hard' or 'soft'; got {self.feed!r}.")
@@ -97,7 +105,13 @@ class ClassifierChain(MetaClassifier):
         )
 
     def predict(self, X: Features) -> np.ndarray:
-        """What each classifier predicts, of shape (n_samples, n_labels); with scores fed, where they exceed 0.5."""
+        """What each classifier predicts, of shape (n_samples, n_labels); with scores fed, where they exceed 0.5.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         if self.feed == "soft":
             return super().predict(X)
         return self._to_target(self._hard_labels(self._check_features(X)))
@@ -110,7 +124,13 @@ class ClassifierChain(MetaClassifier):
         return labels
 
     def predict_proba(self, X: Features) -> np.ndarray:
-        """The probability of each label given those fed forward, of shape (n_samples, n_labels)."""
+        """The probability of each label given those fed forward, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._check_features(X)
         shares = np.zeros((_num_samples(X), self.n_labels_))
         fed = shares if self.feed == "soft" else self._hard_labels(X)

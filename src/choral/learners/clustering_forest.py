@@ -84,7 +84,15 @@ class PredictiveClusteringForest(MultiLabelClassifier):
         self.random_state = random_state
 
     def fit(self, X: Features, Y: LabelMatrix) -> "PredictiveClusteringForest":
-        """Fit each tree on rows drawn with replacement."""
+        """Fit each tree on rows drawn with replacement.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         X, Y = self._check_training(X, Y)
         check_count("n_estimators", self.n_estimators)
         if self.vote not in ("hard", "soft"):
@@ -123,17 +131,35 @@ class PredictiveClusteringForest(MultiLabelClassifier):
         return tree
 
     def predict(self, X: Features) -> np.ndarray:
-        """The labels with at least half of the votes, of shape (n_samples, n_labels)."""
+        """The labels with at least half of the votes, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         return self._to_target(self.predict_proba(X) >= 0.5)
 
     def predict_proba(self, X: Features) -> np.ndarray:
-        """The mean vote for each label, of shape (n_samples, n_labels)."""
+        """The mean vote for each label, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._check_features(X)
         votes = [tree.predict(X) if self.vote == "hard" else tree.predict_proba(X) for tree in self.estimators_]
         return np.mean(votes, axis=0)
 
     def predict_distribution(self, X: Features) -> LabelDistribution:
-        """The label sets in the leaves that a row comes to; all trees have the same weight."""
+        """The label sets in the leaves that a row comes to; all trees have the same weight.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._check_features(X)
         parts = [tree.predict_distribution(X) for tree in self.estimators_]
         labelsets = np.concatenate([part.labelsets for part in parts])

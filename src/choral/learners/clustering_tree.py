@@ -79,7 +79,15 @@ class PredictiveClusteringTree(MultiLabelClassifier):
         self.random_state = random_state
 
     def fit(self, X: Features, Y: LabelMatrix) -> "PredictiveClusteringTree":
-        """Grow the tree and prune it."""
+        """Grow the tree and prune it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         self._fit_quietly(X, Y)
         if len(self.values_) == 1 and len(self.labelsets_) > 1:
             warn_single_node(
@@ -131,16 +139,34 @@ class PredictiveClusteringTree(MultiLabelClassifier):
         return self
 
     def predict(self, X: Features) -> np.ndarray:
-        """The labels of at least half of the training rows of the leaf, of shape (n_samples, n_labels)."""
+        """The labels of at least half of the training rows of the leaf, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         return self._to_target(self.predict_proba(X) >= 0.5)
 
     def predict_proba(self, X: Features) -> np.ndarray:
-        """The share of training rows of the leaf that have each label, of shape (n_samples, n_labels)."""
+        """The share of training rows of the leaf that have each label, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._check_features(X)
         return self.values_[self.tree_.apply(X)]
 
     def predict_distribution(self, X: Features) -> LabelDistribution:
-        """The label sets of the training rows of the leaf."""
+        """The label sets of the training rows of the leaf.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._check_features(X)
         return LabelDistribution(self.labelsets_, self.weights_[self.tree_.apply(X)])
 

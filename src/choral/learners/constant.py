@@ -37,7 +37,15 @@ class ConstantLabels(MultiLabelClassifier):
         self.strategy = strategy
 
     def fit(self, X: Features, Y: LabelMatrix) -> "ConstantLabels":
-        """See which label sets there are."""
+        """See which label sets there are.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         X, Y = self._check_training(X, Y)
         if self.strategy not in ("irrelevant", "most_frequent"):
             raise ValueError(f"strategy must be 'irrelevant' or 'most_frequent'; got {self.strategy!r}.")
@@ -47,16 +55,34 @@ class ConstantLabels(MultiLabelClassifier):
         return self
 
     def predict(self, X: Features) -> np.ndarray:
-        """The same labels for every row, of shape (n_samples, n_labels)."""
+        """The same labels for every row, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         n_rows = self._check_features(X).shape[0]
         return self._to_target(np.tile(self.labels_, (n_rows, 1)))
 
     def predict_proba(self, X: Features) -> np.ndarray:
-        """How frequent each label is in training, of shape (n_samples, n_labels)."""
+        """How frequent each label is in training, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         n_rows = self._check_features(X).shape[0]
         return np.tile(self.distribution_.marginals(), (n_rows, 1))
 
     def predict_distribution(self, X: Features) -> LabelDistribution:
-        """The label sets of training, for every row alike."""
+        """The label sets of training, for every row alike.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         n_rows = self._check_features(X).shape[0]
         return LabelDistribution(self.distribution_.labelsets, np.tile(self.distribution_.probabilities, (n_rows, 1)))

@@ -63,7 +63,15 @@ class EnsembleOfChains(MetaClassifier):
         self.random_state = random_state
 
     def fit(self, X: Features, Y: LabelMatrix) -> "EnsembleOfChains":
-        """Fit each chain on rows drawn with replacement."""
+        """Fit each chain on rows drawn with replacement.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         X, Y = self._check_training(X, Y)
         check_count("n_estimators", self.n_estimators)
         rng = check_random_state(self.random_state)
@@ -81,11 +89,23 @@ class EnsembleOfChains(MetaClassifier):
         return np.array([chain.predict(X) for chain in self.estimators_], dtype=np.uint8)
 
     def predict_proba(self, X: Features) -> np.ndarray:
-        """The share of chains that vote for each label, of shape (n_samples, n_labels)."""
+        """The share of chains that vote for each label, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         return self._votes(self._check_features(X)).mean(axis=0)
 
     def predict_distribution(self, X: Features) -> LabelDistribution:
-        """The label sets that the chains predict; all chains have the same weight."""
+        """The label sets that the chains predict; all chains have the same weight.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         return LabelDistribution.from_samples(self._votes(self._check_features(X)).swapaxes(0, 1))
 
 

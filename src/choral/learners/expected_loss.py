@@ -79,7 +79,15 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
         self.random_state = random_state
 
     def fit(self, X: Features, Y: LabelMatrix) -> "ExpectedLossClassifier":
-        """Fit the learner."""
+        """Fit the learner.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         X, Y = self._check_training(X, Y)
         if self.source not in SOURCES:
             raise ValueError(f"source must be one of {', '.join(map(repr, SOURCES))}; got {self.source!r}.")
@@ -144,7 +152,13 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
         return chosen
 
     def predict_distribution(self, X: Features) -> Distribution:
-        """What the learner says of the labels of each row, as a distribution."""
+        """What the learner says of the labels of each row, as a distribution.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._check_features(X)
         source, n_rows = self._source(), _num_samples(X)
         if source == "distribution":

@@ -135,6 +135,17 @@ class JointForest(PooledJoint):
         """Grow the trees; what those say of a row that have not seen it.
 
         Labels that are not known are taken as they were filled in. A first task is done even after the deadline.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array of shape (n_samples, n_labels)
+            Their labels, 0 and 1.
+        known : array of bool of shape (n_samples, n_labels), optional
+            Which labels are known; all unless given.
+        deadline : float, optional
+            When to stop, by `time.monotonic`.
         """
         n_estimators = check_count("n_estimators", self.n_estimators)
         if self.target not in TARGETS:
@@ -206,7 +217,13 @@ class JointForest(PooledJoint):
         return grown
 
     def views(self, X: Any) -> list[Distribution]:
-        """The label sets in the leaves that a row comes to; all trees have the same weight."""
+        """The label sets in the leaves that a row comes to; all trees have the same weight.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._features(X)
         weights = sp.csr_array((X.shape[0], len(self.labelsets_)))
         for start in range(0, len(self.trees_), BATCH_SIZE):

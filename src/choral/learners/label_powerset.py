@@ -47,7 +47,15 @@ class LabelPowerset(MetaClassifier):
         self.random_state = random_state
 
     def fit(self, X: Features, Y: LabelMatrix) -> "LabelPowerset":
-        """Fit a classifier of label sets."""
+        """Fit a classifier of label sets.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         X, Y = self._check_training(X, Y)
         which = self._find_labelsets(Y)
         (copy,) = seeded_clones(self.estimator, 1, self.random_state)
@@ -62,15 +70,33 @@ class LabelPowerset(MetaClassifier):
         return which.ravel()
 
     def predict(self, X: Features) -> np.ndarray:
-        """The label set that the classifier predicts, of shape (n_samples, n_labels)."""
+        """The label set that the classifier predicts, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._check_features(X)
         return self._to_target(self.labelsets_[predict_class(self.estimator_, X)])
 
     def predict_proba(self, X: Features) -> np.ndarray:
-        """The probability of each label, of shape (n_samples, n_labels)."""
+        """The probability of each label, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         return self.predict_distribution(X).marginals()
 
     def predict_distribution(self, X: Features) -> LabelDistribution:
-        """The probabilities of the label sets seen in training."""
+        """The probabilities of the label sets seen in training.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._check_features(X)
         return LabelDistribution(self.labelsets_[self.estimator_.classes_], class_shares(self.estimator_, X))

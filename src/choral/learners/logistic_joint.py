@@ -102,6 +102,17 @@ class LogisticJoint(PooledJoint):
 
         Only known labels are learned from. No further strength is tried if it would not be done by the deadline;
         `OutOfTime` if not even the first would be.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array of shape (n_samples, n_labels)
+            Their labels, 0 and 1.
+        known : array of bool of shape (n_samples, n_labels), optional
+            Which labels are known; all unless given.
+        deadline : float, optional
+            When to stop, by `time.monotonic`.
         """
         strengths = self.strengths
         if strengths is None:
@@ -187,7 +198,13 @@ class LogisticJoint(PooledJoint):
         ]
 
     def views(self, X: Any) -> list[Distribution]:
-        """What the regressions say."""
+        """What the regressions say.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         return [IndependentLabels(_logistic(X, self.coef_, self.intercept_))]
 
 

@@ -55,7 +55,15 @@ class MLkNN(MultiLabelClassifier):
         self.smoothing = smoothing
 
     def fit(self, X: Features, Y: LabelMatrix) -> "MLkNN":
-        """Find the neighbours of all training rows, and learn how much they tell."""
+        """Find the neighbours of all training rows, and learn how much they tell.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         X, Y = self._check_training(X, Y)
         if not 0 < self.smoothing < np.inf:
             raise ValueError(f"smoothing must be positive and finite; got {self.smoothing}.")
@@ -93,12 +101,24 @@ class MLkNN(MultiLabelClassifier):
         return steps * len(self._labels) + np.arange(len(self._labels))
 
     def predict_proba(self, X: Features) -> np.ndarray:
-        """The probability of each label, of shape (n_samples, n_labels)."""
+        """The probability of each label, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         having = self._count_neighbors(self._check_features(X))
         return self.posteriors_[np.arange(self.n_labels_), having]
 
     def predict_distribution(self, X: Features) -> IndependentLabels:
-        """Independent labels: all that the neighbours say."""
+        """Independent labels: all that the neighbours say.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         return IndependentLabels(self.predict_proba(X))
 
 

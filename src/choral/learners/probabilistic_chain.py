@@ -74,7 +74,15 @@ class ProbabilisticClassifierChain(JointClassifier, ClassifierChain):
         self.random_state = random_state
 
     def fit(self, X: Features, Y: LabelMatrix) -> "ProbabilisticClassifierChain":
-        """Fit the classifiers, each with the true labels before it."""
+        """Fit the classifiers, each with the true labels before it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         X, Y = self._check_training(X, Y)
         check_count("width", self.width)
         kinds = ("auto", "exact", "beam", "sampling")
@@ -84,7 +92,13 @@ class ProbabilisticClassifierChain(JointClassifier, ClassifierChain):
         return self
 
     def predict_distribution(self, X: Features) -> LabelDistribution:
-        """The joint distribution of the labels of each row."""
+        """The joint distribution of the labels of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         X = self._check_features(X)
         kind = self.inference
         if kind == "auto":

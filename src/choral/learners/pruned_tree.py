@@ -79,7 +79,17 @@ class PrunedTreeClassifier(SavedState, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Features, y: Any, sample_weight: RowWeights | None = None) -> "PrunedTreeClassifier":
-        """Grow a tree and prune it."""
+        """Grow a tree and prune it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        y : array-like of shape (n_samples,)
+            Classes of the rows.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows; all 1 unless given.
+        """
         self._check_options()
         X, y = validate_data(self, X, y, accept_sparse="csc", ensure_all_finite="allow-nan")
         check_classification_targets(y)
@@ -130,13 +140,25 @@ class PrunedTreeClassifier(SavedState, ClassifierMixin, BaseEstimator):
         return int(np.count_nonzero(self.tree_.is_leaf))
 
     def predict_proba(self, X: Features) -> np.ndarray:
-        """The share of each class among the training rows of the leaf, of shape (n_samples, n_classes)."""
+        """The share of each class among the training rows of the leaf, of shape (n_samples, n_classes).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False)
         return self.values_[self.tree_.apply(X)]
 
     def predict(self, X: Features) -> np.ndarray:
-        """The most frequent class in the leaf of each row, the first of several."""
+        """The most frequent class in the leaf of each row, the first of several.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         most_frequent = self.predict_proba(X).argmax(axis=1)
         return self.classes_[most_frequent]
 

@@ -74,7 +74,15 @@ class RandomKLabelsets(MetaClassifier):
         self.random_state = random_state
 
     def fit(self, X: Features, Y: LabelMatrix) -> "RandomKLabelsets":
-        """Fit a label powerset on each set of labels."""
+        """Fit a label powerset on each set of labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         X, Y = self._check_training(X, Y)
         if self.vote not in ("majority", "any"):
             raise ValueError(f"vote must be 'majority' or 'any'; got {self.vote!r}.")
@@ -127,11 +135,23 @@ class RandomKLabelsets(MetaClassifier):
         return votes, cast
 
     def predict(self, X: Features) -> np.ndarray:
-        """The labels that have the votes, of shape (n_samples, n_labels)."""
+        """The labels that have the votes, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         votes, cast = self._votes(self._check_features(X))
         return self._to_target(votes > (0 if self.vote == "any" else cast / 2))
 
     def predict_proba(self, X: Features) -> np.ndarray:
-        """The share of the votes cast on each label, of shape (n_samples, n_labels); 0 where none are."""
+        """The share of the votes cast on each label, of shape (n_samples, n_labels); 0 where none are.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         votes, cast = self._votes(self._check_features(X))
         return votes / np.maximum(cast, 1)

@@ -229,11 +229,23 @@ class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters; with ``deep``, also the learners by name and theirs as ``name__parameter``."""
+        """Parameters; with ``deep``, also the learners by name and theirs as ``name__parameter``.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to give the parameters of the learners too.
+        """
         return self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> "StackedJoint":
-        """Set parameters, learners by name, and theirs as ``name__parameter``."""
+        """Set parameters, learners by name, and theirs as ``name__parameter``.
+
+        Parameters
+        ----------
+        **params : any
+            Parameters by name.
+        """
         return self._set_params("estimators", **params)
 
     def _learners(self, X: Any, splits: Splits) -> Sequence[tuple[str, Any]]:

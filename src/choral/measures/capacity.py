@@ -54,6 +54,11 @@ class Capacity(Value, Measure):
     def from_moebius(cls, masses: ArrayLike) -> "Capacity":
         """Capacity from its 2^K Moebius masses: a set is worth the masses of its subsets.
 
+        Parameters
+        ----------
+        masses : array-like of shape (2**n_labels,)
+            The mass of each set; label i is bit i of its place.
+
         Examples
         --------
         >>> Capacity.from_moebius([0, 0.5, 0.25, 0.25])
@@ -67,6 +72,13 @@ class Capacity(Value, Measure):
     def from_function(cls, f: Callable[[frozenset[int]], float], n_labels: int) -> "Capacity":
         """Capacity from a function of the set of correct labels.
 
+        Parameters
+        ----------
+        f : callable
+            The worth of a set of labels, given as a frozenset of their numbers.
+        n_labels : int
+            The number of labels, K.
+
         Examples
         --------
         >>> Capacity.from_function(lambda labels: len(labels) / 2, n_labels=2)
@@ -78,6 +90,13 @@ class Capacity(Value, Measure):
     @classmethod
     def from_measure(cls, measure: Measure, n_labels: int) -> "Capacity":
         """The 2^K values of any other measure.
+
+        Parameters
+        ----------
+        measure : Measure
+            The measure whose values are taken.
+        n_labels : int
+            The number of labels, K.
 
         Examples
         --------
@@ -112,12 +131,24 @@ class Capacity(Value, Measure):
         return moebius_transform(self.values)
 
     def additivity_order(self, tol: float = NOISE) -> int:
-        """The least k such that no set of more than k labels has a mass beyond ``tol``."""
+        """The least k such that no set of more than k labels has a mass beyond ``tol``.
+
+        Parameters
+        ----------
+        tol : float
+            Masses up to this size are taken for 0.
+        """
         sizes = set_sizes(self.n_labels)[np.abs(self.moebius()) > tol]
         return int(sizes.max(initial=1))
 
     def is_additive(self, tol: float = NOISE) -> bool:
-        """Whether every set is worth the sum of its labels."""
+        """Whether every set is worth the sum of its labels.
+
+        Parameters
+        ----------
+        tol : float
+            Masses up to this size are taken for 0.
+        """
         return self.additivity_order(tol) == 1
 
     def shapley(self) -> np.ndarray:

@@ -69,6 +69,13 @@ class CountingMeasure(Value, Measure):
     def from_function(cls, v: Callable[[float], float], n_labels: int) -> "CountingMeasure":
         """Counting measure from an increasing function v on [0, 1] with v(0) = 0 and v(1) = 1.
 
+        Parameters
+        ----------
+        v : callable
+            v(j / K), a function from [0, 1] to [0, 1].
+        n_labels : int
+            The number of labels, K.
+
         Examples
         --------
         >>> CountingMeasure.from_function(lambda x: x**2, n_labels=2)
@@ -80,6 +87,11 @@ class CountingMeasure(Value, Measure):
     @classmethod
     def from_weights(cls, weights: ArrayLike) -> "CountingMeasure":
         """Counting measure from its OWA weights, that of the largest error first.
+
+        Parameters
+        ----------
+        weights : array-like of shape (n_labels,)
+            Weights of the errors in decreasing order; they sum to 1.
 
         Examples
         --------
@@ -137,6 +149,11 @@ class CountingMeasure(Value, Measure):
         Non-negative masses make it a mixture of binomial measures. Negative ones are summed up in exact
         arithmetic, for up to 64 labels.
 
+        Parameters
+        ----------
+        masses : array-like of shape (n_labels + 1,)
+            The total mass of the sets of each size, from 0 on.
+
         Examples
         --------
         >>> CountingMeasure.from_masses([0, 0.5, 0, 0.5])  # half Hamming, half subset 0/1
@@ -182,15 +199,37 @@ class CountingMeasure(Value, Measure):
         check_fits(f"{type(self).__name__} with {self._values.size} values", self._values.size - 1, n_labels)
 
     def values(self, n_labels: int) -> np.ndarray:
-        """v by the number of right labels, 0, 1, ..., n_labels."""
+        """v by the number of right labels, 0, 1, ..., n_labels.
+
+        Parameters
+        ----------
+        n_labels : int
+            The number of labels, K.
+        """
         return self.form(n_labels).values
 
     def deficits(self, n_labels: int, max_wrong: int | None = None) -> np.ndarray:
-        """1 - v by the number of wrong labels, 0, 1, ..., max_wrong (all labels unless given)."""
+        """1 - v by the number of wrong labels, 0, 1, ..., max_wrong (all labels unless given).
+
+        Parameters
+        ----------
+        n_labels : int
+            The number of labels, K.
+        max_wrong : int, optional
+            The most errors that are asked for.
+        """
         return self.form(n_labels).deficits(max_wrong)
 
     def weights(self, n_labels: int, max_wrong: int | None = None) -> np.ndarray:
-        """OWA weights, that of the largest error first, for the first max_wrong errors (all unless given)."""
+        """OWA weights, that of the largest error first, for the first max_wrong errors (all unless given).
+
+        Parameters
+        ----------
+        n_labels : int
+            The number of labels, K.
+        max_wrong : int, optional
+            The most errors that are asked for.
+        """
         return self.form(n_labels).weights(max_wrong)
 
     def masses(self, n_labels: int) -> np.ndarray:
@@ -198,15 +237,32 @@ class CountingMeasure(Value, Measure):
 
         Closed forms for Hamming, subset 0/1, binomial and polynomial measures with integer alpha; exact
         arithmetic otherwise, up to 64 labels. Masses of both signs can be large: see `exact_masses`.
+
+        Parameters
+        ----------
+        n_labels : int
+            The number of labels, K.
         """
         return self.form(n_labels).masses()
 
     def exact_masses(self, n_labels: int) -> Sequence[Fraction]:
-        """The masses in exact arithmetic, for up to 64 labels: as doubles, large ones of both signs lose digits."""
+        """The masses in exact arithmetic, for up to 64 labels: as doubles, large ones of both signs lose digits.
+
+        Parameters
+        ----------
+        n_labels : int
+            The number of labels, K.
+        """
         return self.form(n_labels).exact_masses()
 
     def is_convex(self, n_labels: int) -> bool:
-        """Whether v is convex: the larger of two errors never weighs less."""
+        """Whether v is convex: the larger of two errors never weighs less.
+
+        Parameters
+        ----------
+        n_labels : int
+            The number of labels, K.
+        """
         return self.form(n_labels).is_convex
 
     # The tables of `ByCount`. A measure with a formula has others; the number of labels has been checked.

@@ -116,7 +116,13 @@ class BinomialMeasure(Formula):
         return self.k
 
     def on_observed(self, n_observed: int) -> "BinomialMeasure":
-        """With fewer than k labels known, all of them must be right."""
+        """With fewer than k labels known, all of them must be right.
+
+        Parameters
+        ----------
+        n_observed : int
+            How many labels of a row are observed.
+        """
         return BinomialMeasure(min(self.k, n_observed))
 
     def value_table(self, n_labels: int) -> np.ndarray:

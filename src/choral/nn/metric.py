@@ -148,7 +148,17 @@ class DependenceCurve(Metric):
             return self._profile()
 
     def curve(self, family: str = "binomial", parameters: Any = None, name: str | None = None) -> LossCurve:
-        """The curve along any family, as `choral.ErrorProfile.curve`."""
+        """The curve along any family, as `choral.ErrorProfile.curve`.
+
+        Parameters
+        ----------
+        family : {"binomial", "polynomial"}
+            The family of losses.
+        parameters : array-like, optional
+            Values of k or alpha; those of `choral.loss_curve` unless given.
+        name : str, optional
+            The name of the curve.
+        """
         return self.profile.curve(family, parameters, name)
 
     def scalars(self, prefix: str = "") -> dict[str, float]:

@@ -71,6 +71,13 @@ class ChoquetLoss(nn.Module):
         """The loss of logits and true labels, both of shape (n_rows, n_labels).
 
         Precision, values and ties as in `choral.nn.functional.choquet_loss`.
+
+        Parameters
+        ----------
+        preds : tensor of shape (n_rows, n_labels)
+            Logits.
+        target : tensor of shape (n_rows, n_labels)
+            True labels; nan or ``ignore_index`` where they are missing.
         """
         check_differentiable(preds, target)
         return reduce_rows(row_losses(preds, target, self.measure, self.surrogate), self.reduction)

@@ -158,7 +158,13 @@ class DecidedJointly:
         object.__setattr__(self, "models", tuple(self.models))
 
     def check(self, plan: Plan) -> None:
-        """Refuse a plan without the three learners of a model, or without binomial losses."""
+        """Refuse a plan without the three learners of a model, or without binomial losses.
+
+        Parameters
+        ----------
+        plan : Plan
+            The plan of the study.
+        """
         names = [learner.name for learner in plan.learners]
         for name in (_name(model, way) for model in self.models for way in WAYS):
             if name not in names:

@@ -51,7 +51,15 @@ class Boomer(MultiLabelClassifier):
         self.random_state = random_state
 
     def fit(self, X: Features, Y: LabelMatrix) -> "Boomer":
-        """Learn rules."""
+        """Learn rules.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the training rows.
+        Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels of the rows, 0 and 1.
+        """
         X, Y = self._check_training(X, Y)
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(map(repr, LOSSES))}; got {self.loss!r}.")
@@ -63,7 +71,13 @@ class Boomer(MultiLabelClassifier):
         return self
 
     def predict(self, X: Features) -> LabelArray:
-        """The labels it predicts, of shape (n_samples, n_labels)."""
+        """The labels it predicts, of shape (n_samples, n_labels).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Features of the rows.
+        """
         labels = self.estimator_.predict(self._features(self._check_features(X)))
         return self._to_target(np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels))
 

@@ -104,7 +104,13 @@ class Controls:
         object.__setattr__(self, "learners", tuple(self.learners))
 
     def check(self, plan: Plan) -> None:
-        """Refuse a plan without these learners, or without the losses that the modes are best for."""
+        """Refuse a plan without these learners, or without the losses that the modes are best for.
+
+        Parameters
+        ----------
+        plan : Plan
+            The plan of the study.
+        """
         check_distinct("learners", self.learners)
         for name in self.learners:
             if name not in plan.each_loss:

@@ -131,7 +131,13 @@ class Yardstick:
         object.__setattr__(self, "ours", tuple(self.ours))
 
     def check(self, plan: Plan) -> None:
-        """Refuse a plan without these learners, or without others to compare them with."""
+        """Refuse a plan without these learners, or without others to compare them with.
+
+        Parameters
+        ----------
+        plan : Plan
+            The plan of the study.
+        """
         check_distinct("ours", self.ours)
         names = [learner.name for learner in plan.learners]
         for name in self.ours:

@@ -254,7 +254,15 @@ class ErrorProfile(Profile):
 
     @classmethod
     def from_totals(cls, totals: Totals, *, hard: bool | None = None) -> "ErrorProfile":
-        """The profile of rows added up; as one of scores where ``hard`` is False."""
+        """The profile of rows added up; as one of scores where ``hard`` is False.
+
+        Parameters
+        ----------
+        totals : totals
+            Errors added up over rows.
+        hard : bool, optional
+            Whether the predictions are hard labels; found by the totals unless given.
+        """
         profile = cls(totals.n_observed)
         profile.n_rows, profile.total_weight = totals.n_rows, totals.total_weight
         if totals.is_hard if hard is None else hard:
@@ -266,6 +274,11 @@ class ErrorProfile(Profile):
     @classmethod
     def from_histogram(cls, rows_by_errors: Any) -> "ErrorProfile":
         """The profile of hard predictions from the number of rows with 0, 1, ..., K wrong labels.
+
+        Parameters
+        ----------
+        rows_by_errors : array-like of shape (n_labels + 1,)
+            Numbers of rows.
 
         Examples
         --------
@@ -280,7 +293,17 @@ class ErrorProfile(Profile):
     def update(
         self, y_true: LabelMatrix, y_pred: LabelMatrix, sample_weight: RowWeights | None = None
     ) -> "ErrorProfile":
-        """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing."""
+        """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing.
+
+        Parameters
+        ----------
+        y_true : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            True labels.
+        y_pred : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Predicted labels, or scores in [0, 1].
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows; all 1 unless given.
+        """
         return self._take(ErrorProfile.from_predictions(y_true, y_pred, sample_weight))
 
     def _merged(self, other: "ErrorProfile") -> "ErrorProfile":
@@ -321,7 +344,13 @@ class ErrorProfile(Profile):
 
     @np.errstate(under="ignore")  # weights below 1e-308 times errors
     def loss(self, measure: Measure) -> float:
-        """Mean loss under a counting measure, whichever it is."""
+        """Mean loss under a counting measure, whichever it is.
+
+        Parameters
+        ----------
+        measure : Measure
+            A counting measure.
+        """
         self._check_seen()
         form = _count_form(measure, self.n_labels)
         if self._histogram is not None:
@@ -332,7 +361,15 @@ class ErrorProfile(Profile):
 
     @np.errstate(under="ignore")
     def losses(self, family: str, parameters: ArrayLike | None = None) -> np.ndarray:
-        """Mean loss for every parameter of a family; the default grid for None."""
+        """Mean loss for every parameter of a family; the default grid for None.
+
+        Parameters
+        ----------
+        family : {"binomial", "polynomial"}
+            The family of losses.
+        parameters : array-like, optional
+            Values of k or alpha; those of `choral.loss_curve` unless given.
+        """
         self._check_seen()
         of_family = get_family(family)
         parameters = of_family.parameters(parameters, self.n_labels)
@@ -356,7 +393,13 @@ class ErrorProfile(Profile):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "ErrorProfile":
-        """The profile that `to_dict` wrote down; what no profile could have written is refused."""
+        """The profile that `to_dict` wrote down; what no profile could have written is refused.
+
+        Parameters
+        ----------
+        data : mapping
+            What ``to_dict`` gave.
+        """
         kinds = {"rows_by_errors", "error_sums"} & data.keys()
         if not {"n_labels", "n_rows", "total_weight"} <= data.keys() or len(kinds) != 1:
             raise ValueError(

@@ -92,7 +92,15 @@ class ObservedProfile(Profile):
 
     @classmethod
     def from_totals(cls, totals: TotalsByObserved, n_labels: int) -> "ObservedProfile":
-        """The profile of rows added up."""
+        """The profile of rows added up.
+
+        Parameters
+        ----------
+        totals : totals
+            Errors added up over rows.
+        n_labels : int
+            The number of labels, K.
+        """
         hard = all(group.is_hard for group in totals.values())
         profile = cls(n_labels)
         profile.n_unobserved = totals[0].n_rows if 0 in totals else 0
@@ -109,7 +117,19 @@ class ObservedProfile(Profile):
         observed: LabelMatrix | None = None,
         sample_weight: RowWeights | None = None,
     ) -> "ObservedProfile":
-        """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing."""
+        """Add a batch of rows in place; the profile itself, for chaining. A refused batch changes nothing.
+
+        Parameters
+        ----------
+        y_true : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            True labels.
+        y_pred : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Predicted labels, or scores in [0, 1].
+        observed : array-like of bool of shape (n_samples, n_labels), optional
+            Which labels are observed; those that are not nan unless given.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows; all 1 unless given.
+        """
         batch = ObservedProfile.from_predictions(y_true, y_pred, observed=observed, sample_weight=sample_weight)
         return self._take(batch)
 
@@ -181,7 +201,15 @@ class ObservedProfile(Profile):
 
     @np.errstate(under="ignore")
     def losses(self, family: str, parameters: ArrayLike | None = None) -> np.ndarray:
-        """Mean loss for every parameter of a family; the default grid for None."""
+        """Mean loss for every parameter of a family; the default grid for None.
+
+        Parameters
+        ----------
+        family : {"binomial", "polynomial"}
+            The family of losses.
+        parameters : array-like, optional
+            Values of k or alpha; those of `choral.loss_curve` unless given.
+        """
         of_family = get_family(family)
         grid = of_family.parameters(parameters, self.n_labels)
         losses = []
@@ -201,7 +229,13 @@ class ObservedProfile(Profile):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "ObservedProfile":
-        """The profile that `to_dict` wrote down; what no profile could have written is refused."""
+        """The profile that `to_dict` wrote down; what no profile could have written is refused.
+
+        Parameters
+        ----------
+        data : mapping
+            What ``to_dict`` gave.
+        """
         if not {"n_labels", "n_unobserved", "by_observed"} <= data.keys():
             raise ValueError(
                 "a profile of observed labels needs n_labels, n_unobserved and by_observed; "

@@ -56,7 +56,17 @@ class MultilabelStratifiedKFold:
             raise ValueError("repeats and random_state need shuffle=True: without shuffling, all splits are the same.")
 
     def get_n_splits(self, X: Features = None, y: LabelMatrix | None = None, groups: object = None) -> int:
-        """How many pairs of training and test rows ``split`` gives; the arguments are not needed."""
+        """How many pairs of training and test rows ``split`` gives; the arguments are not needed.
+
+        Parameters
+        ----------
+        X : ignored
+            Here for scikit-learn.
+        y : ignored
+            Here for scikit-learn.
+        groups : ignored
+            Here for scikit-learn.
+        """
         return int(self.n_splits) * int(self.repeats)
 
     def split(
@@ -86,7 +96,13 @@ class MultilabelStratifiedKFold:
                 yield np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)
 
     def fold_numbers(self, y: LabelMatrix | None) -> IntArray:
-        """The fold in which each row is tested, of shape (repeats, n_samples)."""
+        """The fold in which each row is tested, of shape (repeats, n_samples).
+
+        Parameters
+        ----------
+        y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
+            Labels, 0 and 1.
+        """
         labels = check_matrix("y", y)
         labels = labels.toarray() if hasattr(labels, "toarray") else labels
         check_binary("y", labels, 0)

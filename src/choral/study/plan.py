@@ -258,7 +258,15 @@ class Plan:
         return tuple(learner.name for learner in self.learners if learner.each_loss)
 
     def parameters(self, family: str, n_labels: int) -> np.ndarray:
-        """The values of k or alpha for a data set with so many labels."""
+        """The values of k or alpha for a data set with so many labels.
+
+        Parameters
+        ----------
+        family : {"binomial", "polynomial"}
+            The family of losses.
+        n_labels : int
+            The number of labels, K.
+        """
         values = self.families[family]
         if isinstance(values, str):
             even = even_ks if family == "binomial" else even_alphas
@@ -268,14 +276,30 @@ class Plan:
         return get_family(family).parameters(values, n_labels)
 
     def notes(self, name: str, n_labels: int) -> list[str]:
-        """What is not done on a data set of this name and number of labels, though the plan asks for it."""
+        """What is not done on a data set of this name and number of labels, though the plan asks for it.
+
+        Parameters
+        ----------
+        name : str
+            The name of the data set.
+        n_labels : int
+            The number of labels, K.
+        """
         values = self.families.get("binomial")
         if values is None or isinstance(values, str) or not (beyond := [f"{k:g}" for k in values if k > n_labels]):
             return []
         return [f"binomial: k = {', '.join(beyond)} is beyond the {n_labels} labels of {name}, left out."]
 
     def fold_numbers(self, data: StudyData, Y: np.ndarray) -> np.ndarray:
-        """The fold in which each row is tested, of shape (repeats, n_rows)."""
+        """The fold in which each row is tested, of shape (repeats, n_rows).
+
+        Parameters
+        ----------
+        data : StudyData
+            The data set.
+        Y : array of shape (n_rows, n_labels)
+            Labels, 0 and 1.
+        """
         return self.split.fold_numbers(Y) if data.folds is None else np.asarray(data.folds)
 
     def n_cells(self) -> int:
@@ -287,7 +311,13 @@ class Plan:
         return runs * splits
 
     def seeds_of(self, learner: StudyLearner) -> Sequence[int]:
-        """All seeds for a learner with randomness, the first for any other."""
+        """All seeds for a learner with randomness, the first for any other.
+
+        Parameters
+        ----------
+        learner : StudyLearner
+            A learner of the plan.
+        """
         seeds = self.seeds if learner.seeds is None else learner.seeds
         return seeds if learner.seed_parameters else seeds[:1]
 

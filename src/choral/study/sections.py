@@ -141,6 +141,11 @@ class Section:
     def from_dict(cls, values: dict[str, Any]) -> "Section":
         """The section that `to_dict` describes.
 
+        Parameters
+        ----------
+        values : dict
+            What ``to_dict`` gave.
+
         Examples
         --------
         >>> section = Section("Size", tables={"size": Table(("learner", "cells"), (("BR", 3),))})

@@ -45,7 +45,13 @@ class Split:
             raise ValueError(f"stratify must be True or False; got {self.stratify!r}.")
 
     def fold_numbers(self, Y: np.ndarray) -> np.ndarray:
-        """The fold in which each row is tested, of shape (repeats, n_rows)."""
+        """The fold in which each row is tested, of shape (repeats, n_rows).
+
+        Parameters
+        ----------
+        Y : array of shape (n_rows, n_labels)
+            Labels, 0 and 1.
+        """
         if self.folds > len(Y):
             raise ValueError(f"folds must be at most the number of rows, {len(Y)}; got {self.folds}.")
         if self.stratify:

@@ -54,12 +54,24 @@ class Table:
         return len(self.rows)
 
     def column(self, name: str) -> tuple[Any, ...]:
-        """All values of a column."""
+        """All values of a column.
+
+        Parameters
+        ----------
+        name : str
+            The name of the column.
+        """
         index = self.columns.index(name)
         return tuple(row[index] for row in self.rows)
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The table as the text of a CSV file, numbers in full; written to a file if one is named."""
+        """The table as the text of a CSV file, numbers in full; written to a file if one is named.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            The file to write.
+        """
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(self.columns)
