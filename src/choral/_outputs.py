@@ -1,5 +1,6 @@
 """Output files that are either whole or not there: written beside the target, then moved into place."""
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ def check_output(path: str | os.PathLike[str]) -> Path:
     """
     target = Path(os.path.realpath(path))  # a link stays a link, the file it points to is replaced
     try:
-        if target.is_symlink() or (target.exists() and not target.is_file()):
+        if target.is_symlink() or (is_there(target) and not target.is_file()):
             # a link that leads nowhere but to itself; replacing /dev/null or a folder helps nobody
             raise FileExistsError("it exists and is not a regular file")
         if not target.parent.exists():
@@ -34,6 +35,27 @@ def check_output(path: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise type(error)(f"{path} cannot be written: {error.strerror or error}.") from error
     return target
+
+
+def is_there(path: Path) -> bool:
+    """Whether a path leads to something; an error if it cannot be asked about, as where a name is too long.
+
+    From Python 3.14 on, `Path.exists` answers no to that as well.
+
+    Examples
+    --------
+    >>> is_there(Path("no such file"))
+    False
+    """
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # links that lead to each other
+            return False
+        raise
+    return True
 
 
 def _beside(target: Path) -> Path:

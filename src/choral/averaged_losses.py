@@ -79,7 +79,9 @@ class AveragedFLoss(AveragedLoss):
 
     See Also
     --------
-    choral.FLoss : The loss of one row, whose mean over rows is `choral.f_loss`.
+    AveragedJaccardLoss : The Jaccard index over all rows, micro or macro.
+    FLoss : The F measure as a loss to decide for.
+    choral.calibration.ThresholdTuner : Cut scores where a loss is least.
 
     Examples
     --------
@@ -110,7 +112,9 @@ class AveragedJaccardLoss(AveragedLoss):
 
     See Also
     --------
-    choral.JaccardLoss : The loss of one row, whose mean over rows is `choral.jaccard_loss`.
+    AveragedFLoss : The F measure over all rows, micro or macro.
+    JaccardLoss : The Jaccard index as a loss to decide for.
+    choral.calibration.ThresholdTuner : Cut scores where a loss is least.
 
     Examples
     --------

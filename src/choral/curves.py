@@ -34,6 +34,12 @@ class LossCurve(Value):
     name : str, optional
         For legends and tables.
 
+    See Also
+    --------
+    loss_curve : The loss along a family of measures.
+    PairwiseCurve : The loss of one model against that of another.
+    choral.displays.LossCurveDisplay : Loss curves of models.
+
     Examples
     --------
     >>> curve = LossCurve("binomial", [1, 2, 3], [0.25, 0.35, 0.4], n_labels=3)
@@ -269,6 +275,11 @@ class PairwiseCurve:
         The curve of the first model.
     curve_b : LossCurve
         The curve of the second model, over the same family, parameters and number of labels.
+
+    See Also
+    --------
+    LossCurve : The loss of one model along a family.
+    choral.displays.PairwiseDisplay : Two models against each other.
 
     Examples
     --------

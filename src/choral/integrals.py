@@ -48,6 +48,12 @@ def choquet_integral(u: ArrayLike, measure: Measure) -> float | FloatArray:
     integral : float, or ndarray of shape (n_rows,)
         One number for one row of values, one for each of many rows.
 
+    See Also
+    --------
+    choquet_integral_moebius : The Choquet integral from Moebius masses.
+    choquet_loss : The loss of any measure.
+    choral.displays.ChoquetDisplay : The Choquet integral of one row.
+
     Examples
     --------
     >>> from choral import BinomialMeasure, HammingMeasure, SubsetMeasure
@@ -80,6 +86,11 @@ def choquet_integral_moebius(u: ArrayLike, measure: Measure) -> float | FloatArr
     -------
     integral : float, or ndarray of shape (n_rows,)
         One number for one row of values, one for each of many rows.
+
+    See Also
+    --------
+    choquet_integral : The Choquet integral, in the sorted form.
+    MoebiusMeasure : Masses of some label sets.
 
     Examples
     --------

@@ -54,6 +54,11 @@ def loss_by_name(name: str) -> NamedLoss:
         (`choral.bayes_optimal`) but the micro and macro ones: those are no sums over rows, so what is best for one row
         depends on the others.
 
+    See Also
+    --------
+    make_scorer : A scorer for scikit-learn.
+    choquet_loss : The loss of any measure.
+
     Examples
     --------
     >>> loss_by_name("k=3"), loss_by_name("f0.5"), loss_by_name("macro_jaccard")

@@ -91,6 +91,12 @@ def choquet_loss(
         In [0, 1]; 0 where every label is right. The array is of the library, and on the device, of the predictions or
         the true labels; NumPy's otherwise.
 
+    See Also
+    --------
+    choquet_integral : The Choquet integral, in the sorted form.
+    loss_curve : The loss along a family of measures.
+    bayes_optimal : The prediction with the least expected loss.
+
     Examples
     --------
     >>> from choral import MoebiusMeasure
@@ -138,6 +144,12 @@ def binomial_loss(
     loss : float, or array of shape (n_samples,)
         In [0, 1]; 0 where every label is right.
 
+    See Also
+    --------
+    polynomial_loss : The share of right labels to a power.
+    loss_curve : The loss along a family of measures.
+    BinomialMeasure : Sets of k labels must be right.
+
     Examples
     --------
     One mistake among four labels is in half of the six pairs:
@@ -181,6 +193,12 @@ def polynomial_loss(
     loss : float, or array of shape (n_samples,)
         In [0, 1]; 0 where every label is right.
 
+    See Also
+    --------
+    binomial_loss : A random set of k labels must be right.
+    loss_curve : The loss along a family of measures.
+    PolynomialMeasure : The share of right labels to a power.
+
     Examples
     --------
     >>> polynomial_loss([[1, 0, 0, 1]], [[1, 0, 0, 0]], alpha=2)
@@ -211,6 +229,13 @@ def hamming_loss(
     -------
     loss : float, or array of shape (n_samples,)
         In [0, 1]; 0 where every label is right.
+
+    See Also
+    --------
+    subset_loss : All labels must be right.
+    binomial_loss : A random set of k labels must be right.
+    HammingMeasure : Each label counts alone.
+    sklearn.metrics.hamming_loss : The same for hard labels.
 
     Examples
     --------
@@ -244,6 +269,13 @@ def subset_loss(
     -------
     loss : float, or array of shape (n_samples,)
         In [0, 1]; 0 where every label is right.
+
+    See Also
+    --------
+    hamming_loss : Each label counts alone.
+    binomial_loss : A random set of k labels must be right.
+    SubsetMeasure : All labels must be right.
+    sklearn.metrics.zero_one_loss : The same for hard labels.
 
     Examples
     --------
@@ -283,6 +315,11 @@ def owa_loss(
     -------
     loss : float, or array of shape (n_samples,)
         In [0, 1]; 0 where every label is right.
+
+    See Also
+    --------
+    choquet_loss : The loss of any measure.
+    CountingMeasure : Any function of the number of right labels.
 
     Examples
     --------
@@ -342,6 +379,11 @@ def covering_loss(
     loss : float, or array of shape (n_samples,)
         In [0, 1], or for a plain sum between 0 and the sum of the weights; 0 where every label is right.
 
+    See Also
+    --------
+    choquet_loss : The loss of any measure.
+    CoveringMeasure : Given sets of labels must be right.
+
     Examples
     --------
     >>> pairs = [(0, 1), (1, 2), (2, 3)]
@@ -393,6 +435,13 @@ def f_loss(
     loss : float, or array of shape (n_samples,)
         In [0, 1]; 0 where every label is right.
 
+    See Also
+    --------
+    jaccard_loss : One minus the Jaccard index of each row.
+    FLoss : The F measure as a loss to decide for.
+    AveragedFLoss : The F measure over all rows, micro or macro.
+    sklearn.metrics.f1_score : The F measure, ``average="samples"``.
+
     Examples
     --------
     >>> f_loss([[1, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 0, 0]], reduction="none").round(3)
@@ -425,6 +474,13 @@ def jaccard_loss(
     -------
     loss : float, or array of shape (n_samples,)
         In [0, 1]; 0 where every label is right.
+
+    See Also
+    --------
+    f_loss : One minus the F measure of each row.
+    JaccardLoss : The Jaccard index as a loss to decide for.
+    AveragedJaccardLoss : The Jaccard index over all rows, micro or macro.
+    sklearn.metrics.jaccard_score : The Jaccard index, ``average="samples"``.
 
     Examples
     --------

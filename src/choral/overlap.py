@@ -79,6 +79,12 @@ class FLoss(OverlapLoss):
     beta : float
         How much recall counts beside precision, between 0.001 and 1000; 1 is the harmonic mean of both.
 
+    See Also
+    --------
+    f_loss : One minus the F measure of each row.
+    JaccardLoss : The Jaccard index as a loss to decide for.
+    bayes_optimal : The prediction with the least expected loss.
+
     Examples
     --------
     The label that is most probable by itself is not enough here: with both labels, the F measure is 2/3 at least.
@@ -109,6 +115,12 @@ class JaccardLoss(OverlapLoss):
     r"""One minus the Jaccard index of an instance, :math:`1 - |y \cap h| / |y \cup h|`; 0 where both are empty.
 
     `choral.jaccard_loss` is its mean over rows.
+
+    See Also
+    --------
+    jaccard_loss : One minus the Jaccard index of each row.
+    FLoss : The F measure as a loss to decide for.
+    bayes_optimal : The prediction with the least expected loss.
 
     Examples
     --------

@@ -32,6 +32,12 @@ def harden(scores: LabelMatrix, threshold: float = 0.5) -> Labels:
     labels : uint8 matrix of the same shape
         An array, or a sparse matrix where scores are sparse.
 
+    See Also
+    --------
+    harden_top : Take the labels with the highest scores.
+    scores_from_logits : Logits to scores.
+    choral.calibration.ThresholdTuner : Cut scores where a loss is least.
+
     Examples
     --------
     >>> harden([[0.2, 0.5, 0.9]])
@@ -60,6 +66,11 @@ def harden_top(scores: LabelMatrix, n_relevant: int) -> np.ndarray:
     -------
     labels : ndarray of uint8, of shape (n_samples, n_labels)
         1 for the labels that are predicted.
+
+    See Also
+    --------
+    harden : Cut scores at a threshold.
+    choral.calibration.ThresholdTuner : Cut scores where a loss is least.
 
     Examples
     --------
@@ -93,6 +104,11 @@ def scores_from_logits(logits: LabelMatrix) -> np.ndarray:
     scores : ndarray of shape (n_samples, n_labels)
         Scores in [0, 1].
 
+    See Also
+    --------
+    harden : Cut scores at a threshold.
+    stack_proba : One matrix from `predict_proba` of several outputs.
+
     Examples
     --------
     >>> scores_from_logits([[0.0, 2.0]]).round(3)
@@ -120,6 +136,11 @@ def stack_proba(proba: np.ndarray | Sequence[ArrayLike], classes: Sequence[Itera
     -------
     scores : ndarray of shape (n_samples, n_labels)
         The probability of each label.
+
+    See Also
+    --------
+    harden : Cut scores at a threshold.
+    scores_from_logits : Logits to scores.
 
     Examples
     --------

@@ -68,6 +68,12 @@ def make_scorer(measure: AnyLoss, response: Literal["predict", "predict_proba"] 
     scorer : callable (estimator, X, y) -> float
         Minus the loss.
 
+    See Also
+    --------
+    loss_by_name : Losses by short names.
+    choquet_loss : The loss of any measure.
+    sklearn.metrics.make_scorer : For other metrics.
+
     Examples
     --------
     >>> from choral import BinomialMeasure

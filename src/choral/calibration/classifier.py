@@ -79,6 +79,11 @@ class JointCalibratedClassifier(MetaClassifier):
     n_labels_, classes_, n_features_in_, feature_names_in_ :
         As in `choral.learners.MultiLabelClassifier`.
 
+    See Also
+    --------
+    JointCalibrator : Learn from scores how labels hang together.
+    choral.learners.ExpectedLossClassifier : Decide for a loss by what another learner says.
+
     Notes
     -----
     Labels may be missing (nan in ``Y``) where the estimator is fitted already.

@@ -43,6 +43,11 @@ class RuleComparison:
     threshold : float
         Of "cut".
 
+    See Also
+    --------
+    compare_rules : Compare the rules of a calibrator.
+    compare_threshold : Compare tuned thresholds with a cut in the middle.
+
     Examples
     --------
     >>> from choral.calibration import ThresholdTuner, compare_threshold
@@ -105,6 +110,11 @@ def compare_rules(
     comparison : RuleComparison
         The loss of each rule, and how much the one that decides gains.
 
+    See Also
+    --------
+    compare_threshold : Compare tuned thresholds with a cut in the middle.
+    left_out_curves : Curves of scores that are cut, and of the rule.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -156,6 +166,11 @@ def compare_threshold(
     comparison : RuleComparison
         The loss of the cut and of tuned thresholds, and the gain.
 
+    See Also
+    --------
+    compare_rules : Compare the rules of a calibrator.
+    ThresholdTuner : Cut scores where a loss is least.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -198,6 +213,11 @@ def left_out_curves(
         The losses of scores that are cut.
     decided : ndarray of shape (n_parameters,)
         The losses of the rule that decides for each loss.
+
+    See Also
+    --------
+    compare_rules : Compare the rules of a calibrator.
+    choral.loss_curve : The loss along a family of measures.
 
     Examples
     --------

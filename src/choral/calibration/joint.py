@@ -80,6 +80,12 @@ class JointCalibrator(SavedState, BaseEstimator):
     feature_names_in_ : ndarray of str
         The names of the labels, where scores came as a frame.
 
+    See Also
+    --------
+    JointCalibratedClassifier : A classifier with a calibrator of its own.
+    ThresholdTuner : Cut scores where a loss is least.
+    compare_rules : Compare the rules of a calibrator.
+
     Notes
     -----
     `predict` does not take the distribution on trust. On the rows left out it compares, for the loss in question, what
@@ -255,6 +261,7 @@ class JointCalibrator(SavedState, BaseEstimator):
         Parameters
         ----------
         scores : array-like, sparse matrix, frame or array on a device of shape (n_samples, n_labels)
+            Scores of new rows, of the kind that it was fitted with.
         measure : Measure, FLoss, JaccardLoss or str, optional
             The loss; the ``measure`` of the calibrator unless given, or else subset 0/1. Anything that
             `ThresholdTuner` takes.
@@ -273,6 +280,7 @@ class JointCalibrator(SavedState, BaseEstimator):
         Parameters
         ----------
         scores : array-like, sparse matrix, frame or array on a device of shape (n_samples, n_labels)
+            Scores of new rows, of the kind that it was fitted with.
         family : {"binomial", "polynomial"}
         parameters : array-like, optional
             Values of k or alpha; those of `choral.loss_curve` unless given.

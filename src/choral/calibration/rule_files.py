@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from choral._outputs import replacing
+from choral._outputs import is_there, replacing
 from choral._text import first_line, quoted
 from choral.calibration.joint import JointCalibrator
 from choral.calibration.saved import SHAPES, check_label_names
@@ -47,6 +47,10 @@ def save_rule(path: str | os.PathLike[str], rule: Rules) -> None:
     rule : ThresholdTuner or JointCalibrator
         A fitted one. Of a calibrator, the rules for the losses that it was asked for so far are kept, and that for its
         own ``measure``; the rows given to `fit` are not.
+
+    See Also
+    --------
+    load_rule : Read a rule from a file.
 
     Examples
     --------
@@ -99,6 +103,10 @@ def load_rule(path: str | os.PathLike[str]) -> Rules:
     ValueError
         In one line that names the file.
 
+    See Also
+    --------
+    save_rule : Write a rule into a file.
+
     Examples
     --------
     >>> import tempfile
@@ -115,7 +123,7 @@ def load_rule(path: str | os.PathLike[str]) -> Rules:
     reader: Callable[[Path], Any] = _read_json if path.suffix.lower() == ".json" else _read_npz
     try:
         if not path.is_file():
-            problem = "is a folder or a device" if path.exists() else "does not exist"
+            problem = "is a folder or a device" if is_there(path) else "does not exist"
             raise ValueError(f"{path} {problem}; expected a file.")
         if path.stat().st_size > MAX_BYTES:
             raise ValueError(f"{path} is too large: {path.stat().st_size} bytes, the limit is {MAX_BYTES}.")

@@ -54,6 +54,13 @@ class ThresholdTuner(SavedState, BaseEstimator):
     feature_names_in_ : ndarray of str
         The names of the labels, where scores came as a frame.
 
+    See Also
+    --------
+    JointCalibrator : Learn from scores how labels hang together.
+    compare_threshold : Compare tuned thresholds with a cut in the middle.
+    choral.harden : Cut scores at a threshold.
+    sklearn.model_selection.TunedThresholdClassifierCV : For one target.
+
     Notes
     -----
     All cuts between different scores are compared, and a threshold lies midway between two scores; those of
@@ -70,10 +77,6 @@ class ThresholdTuner(SavedState, BaseEstimator):
 
     Sparse scores are made dense in `fit`. Labels without a score are never predicted: thresholds are positive then, and
     predictions stay sparse.
-
-    See Also
-    --------
-    choral.harden : Cut at a threshold of one's own.
 
     Examples
     --------
@@ -129,6 +132,7 @@ class ThresholdTuner(SavedState, BaseEstimator):
         Parameters
         ----------
         scores : array-like, sparse matrix, frame or array on a device of shape (n_samples, n_labels)
+            Scores of new rows, of the kind that it was fitted with.
 
         Returns
         -------

@@ -27,6 +27,12 @@ class Dataset:
     n_numeric : int, optional
         How many features were numeric in the source; by default all columns of ``X``.
 
+    See Also
+    --------
+    read_arff : Read an ARFF file.
+    load : Load a data set of the paper.
+    choral.stats.describe : Describe a data set and its labels.
+
     Examples
     --------
     >>> import numpy as np

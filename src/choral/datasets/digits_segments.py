@@ -33,6 +33,11 @@ def load_digits_segments() -> Dataset:
     dataset : Dataset
         1797 images of 8 x 8 pixels, 7 labels.
 
+    See Also
+    --------
+    load : Load a data set of the paper.
+    make_dependent : Draw data from a known distribution.
+
     Examples
     --------
     >>> dataset = load_digits_segments()

@@ -51,6 +51,12 @@ def load(name: str) -> Dataset:
     UserWarning
         If a file in the data folder is not the one of the paper; it is read nevertheless.
 
+    See Also
+    --------
+    NAMES : Names of the data sets of the paper.
+    load_openml : Load a data set of OpenML.
+    read_arff : Read an ARFF file.
+
     Examples
     --------
     >>> load("birdsong")

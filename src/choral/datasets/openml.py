@@ -55,8 +55,9 @@ def load_openml(
 
     See Also
     --------
-    load : The data sets of the paper.
-    read_arff : Files that you have.
+    load : Load a data set of the paper.
+    read_arff : Read an ARFF file.
+    sklearn.datasets.fetch_openml : What fetches the data set.
 
     Examples
     --------

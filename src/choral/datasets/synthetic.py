@@ -61,6 +61,11 @@ class DependentDataset(Dataset):
     dependence : float
         The probability that one number decides on all labels of an instance, rather than one for each.
 
+    See Also
+    --------
+    make_dependent : Draw data from a known distribution.
+    Dataset : Features, labels and their names.
+
     Examples
     --------
     >>> data = make_dependent(n_samples=20, n_labels=3, dependence=0.5, random_state=0)
@@ -138,6 +143,11 @@ def make_dependent(
     -------
     dataset : DependentDataset
         With ``X``, ``Y``, ``marginals`` and the true ``distribution`` of label sets.
+
+    See Also
+    --------
+    DependentDataset : A data set that knows how its labels were drawn.
+    load_digits_segments : A data set that needs no file.
 
     Examples
     --------

@@ -64,6 +64,12 @@ class BayesCurve(Value):
     decisions : tuple of Decision
         One for each parameter; on the device of the distribution.
 
+    See Also
+    --------
+    bayes_curve : The best predictions for all losses of a family.
+    Decision : What `bayes_optimal` returns.
+    choral.displays.DecisionDisplay : Expected losses of predictions along a family.
+
     Examples
     --------
     >>> from choral import LabelDistribution, bayes_curve
@@ -191,6 +197,13 @@ def bayes_curve(
     curve : BayesCurve
         A `Decision` for each parameter.
 
+    See Also
+    --------
+    bayes_optimal : The prediction with the least expected loss.
+    expected_curve : The expected loss of given predictions along a family.
+    BayesCurve : What `bayes_curve` returns.
+    choral.displays.DecisionDisplay : Expected losses of predictions along a family.
+
     Examples
     --------
     >>> from choral import LabelDistribution, bayes_curve
@@ -297,6 +310,11 @@ def expected_curve(
     -------
     curve : LossCurve
         The mean expected loss at each parameter.
+
+    See Also
+    --------
+    bayes_curve : The best predictions for all losses of a family.
+    regret : How much more than necessary predictions cost.
 
     Examples
     --------

@@ -38,6 +38,11 @@ class Decision(Value):
 
     For a distribution on a device all four are arrays there, and a decision equals itself alone.
 
+    See Also
+    --------
+    bayes_optimal : The prediction with the least expected loss.
+    BayesCurve : What `bayes_curve` returns.
+
     Notes
     -----
     For a distribution on a device all four are arrays there, and a decision equals itself alone.

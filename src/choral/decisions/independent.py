@@ -39,6 +39,12 @@ class IndependentLabels(Value, Distribution):
     marginals : array-like of shape (n_labels,) or (n_instances, n_labels)
         The probability of each label, for one instance or for many.
 
+    See Also
+    --------
+    LabelDistribution : Probabilities of label sets.
+    bayes_optimal : The prediction with the least expected loss.
+    choral.calibration.JointCalibrator : Learn from scores how labels hang together.
+
     Examples
     --------
     >>> from choral import SubsetMeasure

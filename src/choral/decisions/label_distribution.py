@@ -65,6 +65,12 @@ class LabelDistribution(Value, Distribution):
     probabilities : ndarray or CSR array, as it was given
     n_labels, n_instances, n_labelsets : int
 
+    See Also
+    --------
+    IndependentLabels : Labels that are independent of each other.
+    bayes_optimal : The prediction with the least expected loss.
+    choral.learners.predict_distribution : The joint distribution that a fitted learner gives.
+
     Examples
     --------
     The paper's example: no label at all is the most probable label set, though each label by itself is more probable

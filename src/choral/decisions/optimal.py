@@ -73,8 +73,15 @@ def bayes_optimal(
     decision : Decision
         With ``labels``, ``risk``, ``exact`` and ``lower_bound`` for each instance. Of predictions whose risks differ by
         at most 1e-12, the one with the fewest labels is taken; of those, the one that has the first label in which
-        they differ. (For `IndependentLabels` the closed form takes 1e-12 of one minus the risk, which with
-        many labels is small for every prediction.)
+        they differ. For `IndependentLabels` the closed form takes 1e-12 of one minus the risk, which with many labels
+        is small for every prediction.
+
+    See Also
+    --------
+    bayes_curve : The best predictions for all losses of a family.
+    Decision : What `bayes_optimal` returns.
+    LabelDistribution : Probabilities of label sets.
+    regret : How much more than necessary predictions cost.
 
     Examples
     --------
@@ -218,6 +225,11 @@ def regret(distribution: Distribution, predictions: LabelMatrix, measure: AnyLos
     -------
     regret : ndarray of shape (n_instances,)
         The expected loss of the prediction minus that of the best one, for each instance.
+
+    See Also
+    --------
+    bayes_optimal : The prediction with the least expected loss.
+    expected_curve : The expected loss of given predictions along a family.
 
     Examples
     --------

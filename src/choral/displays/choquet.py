@@ -59,6 +59,11 @@ class ChoquetDisplay:
         Where `plot` drew.
     figure_ : matplotlib Figure
 
+    See Also
+    --------
+    choral.choquet_integral : The Choquet integral, in the sorted form.
+    choral.choquet_loss : The loss of any measure.
+
     Examples
     --------
     >>> from choral import BinomialMeasure
@@ -121,8 +126,12 @@ class ChoquetDisplay:
             True labels, 0 or 1.
         y_pred_row : array-like of shape (n_labels,)
             Predicted labels, or scores in [0, 1].
-        measure, label_names, weights
-            As for the class.
+        measure : Measure
+            What a set of right labels is worth.
+        label_names : sequence of str, optional
+            Names of the labels; their numbers unless given.
+        weights : array-like of shape (n_labels,), optional
+            Weights of the mean beside it; equal ones unless given.
 
         Examples
         --------

@@ -68,6 +68,11 @@ class CriticalDifferenceDisplay:
     bars_ : list of matplotlib Line2D
         One for each group of learners, in the order of ``comparison.groups()``.
 
+    See Also
+    --------
+    choral.stats.compare_ranks : Compare learners by their ranks.
+    choral.stats.RankComparison : What `compare_ranks` returns.
+
     Examples
     --------
     >>> losses = [[0.1, 0.2, 0.9], [0.2, 0.1, 0.9]] * 5

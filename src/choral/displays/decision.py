@@ -70,6 +70,11 @@ class DecisionDisplay:
     lines_ : list of matplotlib Line2D
         The optimal one, then one for each curve, in their order.
 
+    See Also
+    --------
+    choral.bayes_curve : The best predictions for all losses of a family.
+    choral.expected_curve : The expected loss of given predictions along a family.
+
     Examples
     --------
     At k = 2, neither mode is optimal:

@@ -52,6 +52,11 @@ class DependenceDisplay:
     image_ : matplotlib AxesImage
     colorbar_ : matplotlib Colorbar
 
+    See Also
+    --------
+    choral.stats.describe : Describe a data set and its labels.
+    ErrorPairsDisplay : Which labels are wrong together.
+
     Examples
     --------
     >>> from choral.datasets import load_digits_segments

@@ -50,6 +50,11 @@ class ErrorPairsDisplay:
     figure_ : matplotlib Figure
     image_ : matplotlib AxesImage
 
+    See Also
+    --------
+    choral.explain : Which labels, pairs and rows the loss comes from.
+    LabelSharesDisplay : The part of each label in the loss.
+
     Examples
     --------
     >>> display = ErrorPairsDisplay(["sea", "sky", "sun"], [[1, 0.5, 0], [0.5, 1, -0.2], [0, -0.2, 1]], max_labels=2)

@@ -66,6 +66,12 @@ class LabelSharesDisplay:
     lines_ : list of matplotlib Line2D
         Of `plot_along`: one for each label drawn, the largest share at the last parameter first.
 
+    See Also
+    --------
+    choral.explain : Which labels, pairs and rows the loss comes from.
+    choral.loss_shares : The part that each label has in the loss.
+    ErrorPairsDisplay : Which labels are wrong together.
+
     Examples
     --------
     >>> display = LabelSharesDisplay(["sea", "sky"], [1, 2], [[0.1, 0.2], [0.25, 0.2]])

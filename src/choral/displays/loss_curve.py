@@ -70,6 +70,12 @@ class LossCurveDisplay:
     lines_ : list of matplotlib Line2D
         One for each curve, in their order.
 
+    See Also
+    --------
+    choral.loss_curve : The loss along a family of measures.
+    choral.evaluate : Judge models along the slide from Hamming to subset 0/1 loss.
+    PairwiseDisplay : Two models against each other.
+
     Examples
     --------
     >>> display = LossCurveDisplay.from_predictions(
@@ -198,10 +204,16 @@ class LossCurveDisplay:
             The features.
         Y : array-like or sparse matrix of shape (n_samples, n_labels)
             True labels, 0 or 1.
-        family, parameters, sample_weight, baseline
-            See `from_predictions`.
+        family : {"binomial", "polynomial"}
+            The family of losses.
+        parameters : array-like, optional
+            Values of k or alpha; those of `choral.loss_curve` unless given.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows; all 1 unless given.
         name : str, optional
             The name of the one estimator, that of its class unless given; a mapping has its names.
+        baseline : see `from_predictions`
+            Whether and what to compare with.
 
         Examples
         --------

@@ -65,6 +65,11 @@ class PairGridDisplay:
     axes_ : dict from (first, second) to matplotlib Axes
     legend_ : matplotlib Legend
 
+    See Also
+    --------
+    PairwiseDisplay : Two models against each other.
+    RatioDisplay : The ratio of two losses.
+
     Examples
     --------
     >>> from itertools import combinations

@@ -59,6 +59,12 @@ class PairwiseDisplay(PairTable):
     lines_ : list of matplotlib Line2D
         One for each pair, in their order.
 
+    See Also
+    --------
+    choral.PairwiseCurve : The loss of one model against that of another.
+    PairGridDisplay : Every pair of models on one page.
+    RatioDisplay : The ratio of two losses.
+
     Examples
     --------
     >>> from choral import LossCurve

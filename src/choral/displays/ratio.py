@@ -64,6 +64,11 @@ class RatioDisplay(PairTable):
     lines_ : list of matplotlib Line2D
         One for each pair, in their order.
 
+    See Also
+    --------
+    choral.PairwiseCurve : The loss of one model against that of another.
+    PairwiseDisplay : Two models against each other.
+
     Examples
     --------
     >>> from choral import LossCurve

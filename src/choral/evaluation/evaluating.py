@@ -104,6 +104,13 @@ def evaluate(
     evaluation : Evaluation
         It keeps references to the labels and predictions, which its `report` and its like look at again.
 
+    See Also
+    --------
+    Evaluation : What `evaluate` returns.
+    explain : Which labels, pairs and rows the loss comes from.
+    loss_curve : The loss along a family of measures.
+    choral.calibration.JointCalibrator : Learn from scores how labels hang together.
+
     Examples
     --------
     >>> y_true = [[1, 1, 0], [0, 0, 1], [1, 1, 0], [0, 0, 1]]

@@ -103,6 +103,12 @@ class Evaluation:
     rates : mapping from name to LabelErrorRates, or None
         How often each label is wrong, where only summaries of parts were there, for hard predictions.
 
+    See Also
+    --------
+    evaluate : Judge models along the slide from Hamming to subset 0/1 loss.
+    explain : Which labels, pairs and rows the loss comes from.
+    choral.displays.LossCurveDisplay : Loss curves of models.
+
     Examples
     --------
     >>> from choral import evaluate

@@ -99,6 +99,13 @@ def explain(
         asked for, from the labels and predictions, to which it keeps a reference. Of dask arrays, of which only sums
         are kept, there are none of these.
 
+    See Also
+    --------
+    evaluate : Judge models along the slide from Hamming to subset 0/1 loss.
+    loss_shares : The part that each label has in the loss.
+    Explanation : Where the loss of a model comes from.
+    choral.displays.LabelSharesDisplay : The part of each label in the loss.
+
     Notes
     -----
     The shares of labels are Shapley values: see `loss_shares`. For the pairs of labels see

@@ -100,6 +100,13 @@ class Explanation:
     n_most : int
         How many of the most costly rows, and of the most frequent mistakes, are listed.
 
+    See Also
+    --------
+    explain : Which labels, pairs and rows the loss comes from.
+    Explanations : Where the losses of several models come from.
+    choral.displays.LabelSharesDisplay : The part of each label in the loss.
+    choral.displays.ErrorPairsDisplay : Which labels are wrong together.
+
     Examples
     --------
     >>> from choral import explain

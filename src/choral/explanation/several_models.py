@@ -74,6 +74,11 @@ class Explanations(Mapping[str, Explanation]):
     ----------
     explanations : dict from name to Explanation
 
+    See Also
+    --------
+    explain : Which labels, pairs and rows the loss comes from.
+    Explanation : Where the loss of a model comes from.
+
     Examples
     --------
     >>> from choral import explain

@@ -70,6 +70,11 @@ def loss_shares(
     shares : ndarray of shape (n_labels,), or (n_samples, n_labels)
         Arrays on a device are shared out on the host; ``"none"`` gives them back in their library.
 
+    See Also
+    --------
+    explain : Which labels, pairs and rows the loss comes from.
+    choquet_loss : The loss of any measure.
+
     Examples
     --------
     Two labels are wrong in the first row, one in the second:

@@ -36,6 +36,12 @@ def compute_metrics(prediction: Any, *, threshold: float | None = 0.5, losses: S
         ``"area"`` and ``"togetherness"`` (no loss), as far as there are as many labels; and ``"NAME_loss"`` for each of
         ``losses``. `Trainer` puts ``eval_`` before each.
 
+    See Also
+    --------
+    choral.evaluate : Judge models along the slide from Hamming to subset 0/1 loss.
+    choral.nn.ChoquetLoss : A loss to train networks with.
+    choral.loss_by_name : Losses by short names.
+
     Examples
     --------
     >>> from types import SimpleNamespace

@@ -44,6 +44,19 @@ def log_evaluation(
         and of the baseline, as logged. The points of the curves are logged as ``"MODEL/binomial_loss"`` with k as the
         step; as ``"MODEL/polynomial_loss"`` with the number of the point, from 0. Characters that MLflow does not
         allow in names become ``_``.
+
+    See Also
+    --------
+    MultilabelEvaluator : An evaluator for `mlflow.models.evaluate`.
+    choral.integrations.wandb.log_evaluation : Log an evaluation to Weights & Biases.
+    choral.evaluate : Judge models along the slide from Hamming to subset 0/1 loss.
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with mlflow.start_run():
+            log_evaluation(evaluation, title="Digits")
     """
     check_evaluation(evaluation)
     mlflow = require("mlflow", "mlflow")
@@ -65,11 +78,32 @@ class MultilabelEvaluator:
     It has the methods of ``mlflow.models.evaluation.base.ModelEvaluator``. The options of ``evaluator_config`` are
     ``threshold`` (None: scores are judged as they are), ``family`` and ``n_bootstrap`` of `choral.evaluate`, ``name``
     (of the model, in the artifacts), ``labels`` (their names) and ``prefix`` of the artifacts.
+
+    See Also
+    --------
+    log_evaluation : Log an evaluation to MLflow.
+    choral.evaluate : Judge models along the slide from Hamming to subset 0/1 loss.
+
+    Examples
+    --------
+    .. code-block:: python
+
+        mlflow.models.evaluate(model.predict, X, targets=Y, model_type="multilabel-classifier")
     """
 
     @classmethod
     def can_evaluate(cls, *, model_type: str, evaluator_config: Mapping[str, Any] | None = None, **kwargs: Any) -> bool:
-        """Whether the model type is ``"multilabel-classifier"``: all others are left to MLflow's own evaluators."""
+        """Whether the model type is ``"multilabel-classifier"``: all others are left to MLflow's own evaluators.
+
+        Parameters
+        ----------
+        model_type : str
+            What was given to ``mlflow.models.evaluate``.
+        evaluator_config : mapping, optional
+            Not asked here.
+        **kwargs : any
+            What later versions of MLflow may say.
+        """
         return model_type == MODEL_TYPE
 
     def evaluate(
@@ -83,7 +117,25 @@ class MultilabelEvaluator:
         custom_artifacts: Any = None,
         **kwargs: Any,
     ) -> Any:
-        """Judge the model on the data set, log into the run, and return MLflow's ``EvaluationResult``."""
+        """Judge the model on the data set, log into the run, and return MLflow's ``EvaluationResult``.
+
+        Parameters
+        ----------
+        dataset : mlflow.models.evaluation.base.EvaluationDataset
+            Features, or predictions, and targets.
+        run_id : str
+            The run to log into.
+        evaluator_config : mapping, optional
+            Options, as above.
+        model : mlflow.pyfunc.PyFuncModel, optional
+            The model; without it, the data set holds predictions.
+        extra_metrics : None
+            Refused.
+        custom_artifacts : None
+            Refused.
+        **kwargs : any
+            What later versions of MLflow may say.
+        """
         base = require("mlflow.models", "mlflow")
         if extra_metrics or custom_artifacts:
             raise ValueError("the evaluator of choral has no extra_metrics and no custom_artifacts; leave them out.")

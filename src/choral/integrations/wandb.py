@@ -31,6 +31,19 @@ def log_evaluation(
         and of the baseline, as put into the summary of the run. The points of the curves are the metrics
         ``"MODEL/binomial_loss"`` over ``"k"``, or ``"MODEL/polynomial_loss"`` over ``"alpha"``; ``"curves"`` is a chart
         with its table, ``"figure"`` an image, and ``"page"`` the page to explore.
+
+    See Also
+    --------
+    choral.integrations.mlflow.log_evaluation : Log an evaluation to MLflow.
+    choral.evaluate : Judge models along the slide from Hamming to subset 0/1 loss.
+    choral.nn.DependenceCurve : A metric of torchmetrics: the whole curve.
+
+    Examples
+    --------
+    .. code-block:: python
+
+        with wandb.init(project="digits", mode="offline") as run:
+            log_evaluation(evaluation, run)
     """
     check_evaluation(evaluation)
     wandb = require("wandb", "wandb")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from choral._outputs import is_there
 from choral._text import first_line, quoted
 from choral.label_files.delimited import read_delimited
 from choral.label_files.npy import read_npy, read_npz
@@ -141,7 +142,7 @@ def read_labels(
     )
     try:
         if not path.is_file() and not is_parquet_folder(path):
-            problem = "is a folder or a device" if path.exists() else "does not exist"
+            problem = "is a folder or a device" if is_there(path) else "does not exist"
             raise ValueError(f"{path} {problem}; expected a file.")
         options.check_size(path, path.stat().st_size if path.is_file() else 0)
         table = reader(path, options)

@@ -62,6 +62,12 @@ class AutoJoint(BaseStack):
         Names of learners that were not fitted for lack of time.
     pool_ : exponents, those of `summary`
 
+    See Also
+    --------
+    StackedJoint : Several learners in one joint distribution.
+    JointForest : A forest whose leaves keep label sets.
+    choral.calibration.JointCalibratedClassifier : A classifier with a calibrator of its own.
+
     Examples
     --------
     >>> from choral import BinomialMeasure

@@ -42,6 +42,11 @@ class MultiLabelClassifier(SavedState, ClassifierMixin, BaseEstimator):
         ``[0, 1]`` for each label, as scikit-learn's classifiers of several outputs have it, in the dtype of the labels
         given to ``fit``; int64 for objects, and where labels are missing. Predicted labels have it too.
 
+    See Also
+    --------
+    BinaryRelevance : One classifier for each label.
+    AutoJoint : The learner to begin with.
+
     Examples
     --------
     >>> class NoLabels(MultiLabelClassifier):

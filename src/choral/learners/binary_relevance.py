@@ -25,6 +25,12 @@ class BinaryRelevance(MetaClassifier):
     ----------
     estimators_ : list of fitted classifiers, one for each label
 
+    See Also
+    --------
+    LabelPowerset : One classifier of label sets.
+    ClassifierChain : Classifiers that see the labels before them.
+    sklearn.multioutput.MultiOutputClassifier : The same in scikit-learn.
+
     Examples
     --------
     >>> from choral.learners import BinaryRelevance

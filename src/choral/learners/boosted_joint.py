@@ -79,6 +79,11 @@ class BoostedJoint(PooledJoint):
         The number that was best for left-out rows.
     pool_ : exponents
 
+    See Also
+    --------
+    AutoJoint : The learner to begin with.
+    LogisticJoint : Sparse regressions, and frequencies of label sets.
+
     Examples
     --------
     >>> from choral.learners import BoostedJoint

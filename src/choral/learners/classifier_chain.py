@@ -45,6 +45,12 @@ class ClassifierChain(MetaClassifier):
     order_ : ndarray of int
     estimators_ : list of fitted classifiers, in this order
 
+    See Also
+    --------
+    EnsembleOfChains : Chains that vote.
+    ProbabilisticClassifierChain : A chain with its joint distribution.
+    sklearn.multioutput.ClassifierChain : The same in scikit-learn.
+
     Examples
     --------
     >>> from choral.learners import ClassifierChain

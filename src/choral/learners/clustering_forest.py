@@ -48,6 +48,11 @@ class PredictiveClusteringForest(MultiLabelClassifier):
     estimators_ : list of PredictiveClusteringTree
     labelsets_ : ndarray of shape (n_labelsets, n_labels)
 
+    See Also
+    --------
+    PredictiveClusteringTree : One tree for all labels.
+    JointForest : A forest whose leaves keep label sets.
+
     Examples
     --------
     >>> from choral.learners import PredictiveClusteringForest

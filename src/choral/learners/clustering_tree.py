@@ -32,12 +32,6 @@ class PredictiveClusteringTree(MultiLabelClassifier):
     random_state : int, RandomState or None
         Of the features that are drawn, and of splits equally good, which one is taken.
 
-    Warns
-    -----
-    UserWarning
-        Where training rows differ in their labels, but the tree is a single node: then all rows get the same labels,
-        often none at all, which Hamming loss may well reward.
-
     Attributes
     ----------
     tree_ : TreeArrays
@@ -46,6 +40,17 @@ class PredictiveClusteringTree(MultiLabelClassifier):
     labelsets_ : ndarray of shape (n_labelsets, n_labels)
     weights_ : CSR array of shape (n_nodes, n_labelsets)
         The share of each label set among the training rows of a leaf.
+
+    Warns
+    -----
+    UserWarning
+        Where training rows differ in their labels, but the tree is a single node: then all rows get the same labels,
+        often none at all, which Hamming loss may well reward.
+
+    See Also
+    --------
+    PredictiveClusteringForest : Many such trees.
+    JointForest : A forest whose leaves keep label sets.
 
     Examples
     --------

@@ -22,6 +22,10 @@ class ConstantLabels(MultiLabelClassifier):
     labels_ : ndarray of shape (n_labels,)
         What is predicted.
 
+    See Also
+    --------
+    BinaryRelevance : One classifier for each label.
+
     Examples
     --------
     >>> from choral.learners import ConstantLabels

@@ -35,6 +35,11 @@ class EnsembleOfChains(MetaClassifier):
     ----------
     estimators_ : list of ClassifierChain
 
+    See Also
+    --------
+    ClassifierChain : Classifiers that see the labels before them.
+    ProbabilisticClassifierChain : A chain with its joint distribution.
+
     Examples
     --------
     >>> from choral.learners import EnsembleOfChains

@@ -50,6 +50,12 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
     estimator_ : the fitted learner
         A `BinaryRelevance` around classifiers of one label, where the learner takes no more than one.
 
+    See Also
+    --------
+    StackedJoint : Several learners in one joint distribution.
+    choral.calibration.JointCalibratedClassifier : A classifier with a calibrator of its own.
+    choral.bayes_optimal : The prediction with the least expected loss.
+
     Examples
     --------
     No label at all is the most probable label set here, though each label is more probable than not:

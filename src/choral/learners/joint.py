@@ -33,6 +33,11 @@ def predict_distribution(estimator: Any, X: Features) -> Distribution:
     distribution : LabelDistribution or IndependentLabels
         The distribution of the labels of each row.
 
+    See Also
+    --------
+    choral.LabelDistribution : Probabilities of label sets.
+    ExpectedLossClassifier : Decide for a loss by what another learner says.
+
     Examples
     --------
     >>> from choral.learners import LabelPowerset, predict_distribution

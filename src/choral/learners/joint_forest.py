@@ -93,6 +93,11 @@ class JointForest(PooledJoint):
         Of each training row, by the trees that have not seen it, without smoothing.
     pool_, smoothings_ : exponent and smoothing
 
+    See Also
+    --------
+    AutoJoint : The learner to begin with.
+    PredictiveClusteringForest : Many such trees.
+
     Examples
     --------
     >>> from choral import BinomialMeasure

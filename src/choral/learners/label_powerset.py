@@ -30,6 +30,11 @@ class LabelPowerset(MetaClassifier):
         The label sets seen in training.
     estimator_ : the fitted classifier; its classes are rows of ``labelsets_``
 
+    See Also
+    --------
+    BinaryRelevance : One classifier for each label.
+    RandomKLabelsets : Label powersets on some labels, which vote.
+
     Examples
     --------
     >>> from choral.learners import LabelPowerset

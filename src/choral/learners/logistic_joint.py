@@ -65,6 +65,11 @@ class LogisticJoint(PooledJoint):
     intercept_ : ndarray of shape (n_labels,)
     pool_ : with the exponents a and b
 
+    See Also
+    --------
+    AutoJoint : The learner to begin with.
+    BoostedJoint : Boosted trees of all labels at once.
+
     Examples
     --------
     >>> from choral.learners import LogisticJoint

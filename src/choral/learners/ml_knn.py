@@ -36,6 +36,11 @@ class MLkNN(MultiLabelClassifier):
     posteriors_ : ndarray of shape (n_labels, n_neighbors + 1)
         How probable each label is where 0, 1, ... neighbours have it.
 
+    See Also
+    --------
+    BinaryRelevance : One classifier for each label.
+    JointForest : A forest whose leaves keep label sets.
+
     Examples
     --------
     >>> from choral.learners import MLkNN

@@ -44,6 +44,11 @@ class ProbabilisticClassifierChain(JointClassifier, ClassifierChain):
     random_state : int, RandomState or None
         The seed of all that is drawn.
 
+    See Also
+    --------
+    ClassifierChain : Classifiers that see the labels before them.
+    ExpectedLossClassifier : Decide for a loss by what another learner says.
+
     Examples
     --------
     >>> from choral.learners import ProbabilisticClassifierChain

@@ -48,6 +48,11 @@ class PrunedTreeClassifier(SavedState, ClassifierMixin, BaseEstimator):
     values_ : ndarray of shape (n_nodes, n_classes)
         The share of each class in each node.
 
+    See Also
+    --------
+    BinaryRelevance : One classifier for each label.
+    sklearn.tree.DecisionTreeClassifier : Trees that are pruned by cost and complexity.
+
     Examples
     --------
     >>> from choral.learners import PrunedTreeClassifier

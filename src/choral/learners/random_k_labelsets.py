@@ -43,6 +43,11 @@ class RandomKLabelsets(MetaClassifier):
     label_subsets_ : list of ndarray
     estimators_ : list of LabelPowerset
 
+    See Also
+    --------
+    LabelPowerset : One classifier of label sets.
+    choral.paper.PublishedRAkEL : RAkEL as it was published.
+
     Examples
     --------
     >>> from choral.learners import RandomKLabelsets

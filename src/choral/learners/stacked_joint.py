@@ -203,6 +203,11 @@ class StackedJoint(BaseStack, MetaClassifier, _BaseComposition):
         `JointForest` and `LogisticJoint` without a pool of their own, others in an `ExpectedLossClassifier`.
     pool_, smoothings_ : exponents and smoothing, in their order
 
+    See Also
+    --------
+    AutoJoint : The learner to begin with.
+    ExpectedLossClassifier : Decide for a loss by what another learner says.
+
     Examples
     --------
     >>> from choral.learners import BinaryRelevance, JointForest, StackedJoint

@@ -24,6 +24,11 @@ class Capacity(Value, Measure):
         The worth of every set; label i is bit i of the index, so entry 5 belongs to the labels {0, 2}. Starts at 0,
         ends at 1, and never decreases when a label is added.
 
+    See Also
+    --------
+    MoebiusMeasure : Masses of some label sets.
+    CountingMeasure : Any function of the number of right labels.
+
     Examples
     --------
     Two labels that are worth more together than apart:

@@ -36,6 +36,12 @@ class CountingMeasure(Value, Measure):
     values : array-like of shape (n_labels + 1,)
         What 0, 1, ..., K correct labels are worth: starts at 0, ends at 1, never decreases.
 
+    See Also
+    --------
+    BinomialMeasure : Sets of k labels must be right.
+    Capacity : A value for each of the 2^K sets.
+    owa_loss : Weights by the rank of an error.
+
     Examples
     --------
     >>> measure = CountingMeasure([0, 0.1, 0.3, 1])

@@ -37,6 +37,12 @@ class HammingMeasure(Formula):
 
     Its loss is the Hamming loss. The weights of all errors are equal, :math:`w_i = 1 / K`.
 
+    See Also
+    --------
+    SubsetMeasure : All labels must be right.
+    BinomialMeasure : Sets of k labels must be right.
+    hamming_loss : Each label counts alone.
+
     Examples
     --------
     >>> HammingMeasure().values(4)
@@ -61,6 +67,12 @@ class SubsetMeasure(Formula):
     """The measure by which all labels must be right, :math:`v(x) = [x = 1]`.
 
     Its loss is the subset 0/1 loss. The largest error has all the weight, :math:`w_1 = 1`.
+
+    See Also
+    --------
+    HammingMeasure : Each label counts alone.
+    BinomialMeasure : Sets of k labels must be right.
+    subset_loss : All labels must be right.
 
     Examples
     --------
@@ -92,6 +104,12 @@ class BinomialMeasure(Formula):
     ----------
     k : int
         The size of the label sets, from 1 to the number of labels.
+
+    See Also
+    --------
+    PolynomialMeasure : The share of right labels to a power.
+    binomial_loss : A random set of k labels must be right.
+    which_k : The k or alpha that fits what errors cost.
 
     Examples
     --------
@@ -150,6 +168,12 @@ class PolynomialMeasure(Formula):
     alpha : float
         The exponent, at least 1; ``inf`` is allowed.
 
+    See Also
+    --------
+    BinomialMeasure : Sets of k labels must be right.
+    polynomial_loss : The share of right labels to a power.
+    which_k : The k or alpha that fits what errors cost.
+
     Examples
     --------
     >>> PolynomialMeasure(2).values(4)
@@ -203,6 +227,11 @@ class AtLeastMeasure(Formula):
     ----------
     k : int
         How many labels must be right, from 1 to the number of labels.
+
+    See Also
+    --------
+    BinomialMeasure : Sets of k labels must be right.
+    CountingMeasure : Any function of the number of right labels.
 
     Examples
     --------

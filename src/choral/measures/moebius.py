@@ -37,6 +37,12 @@ class MoebiusMeasure(Value, Measure):
         two labels that is checked by an inequality for each label, otherwise on all subsets of the labels
         that carry negative masses, at most 20.
 
+    See Also
+    --------
+    Capacity : A value for each of the 2^K sets.
+    CoveringMeasure : Given sets of labels must be right.
+    choquet_integral_moebius : The Choquet integral from Moebius masses.
+
     Examples
     --------
     >>> measure = MoebiusMeasure({(0,): 0.25, (1,): 0.25, (0, 1): 0.5})
@@ -95,6 +101,11 @@ class AdditiveMeasure(Value, Measure):
     weights : array-like of shape (n_labels,)
         What each label is worth: non-negative, summing to 1.
 
+    See Also
+    --------
+    HammingMeasure : Each label counts alone.
+    MoebiusMeasure : Masses of some label sets.
+
     Examples
     --------
     >>> AdditiveMeasure([0.5, 0.25, 0.25]).worth(np.array([[1, 0, 1]]))
@@ -135,6 +146,11 @@ class CoveringMeasure(MoebiusMeasure):
         Tuples or frozensets of label indices (or one index); none of them empty.
     weights : array-like of shape (n_sets,), optional
         How much each set counts, relative to the others; all alike unless given.
+
+    See Also
+    --------
+    MoebiusMeasure : Masses of some label sets.
+    covering_loss : Given sets of labels must be right.
 
     Examples
     --------

@@ -32,6 +32,11 @@ class RelevanceMeasure(Measure):
     beta : float
         At least -1; 0 leaves the base as it is.
 
+    See Also
+    --------
+    HammingMeasure : Each label counts alone.
+    MoebiusMeasure : Masses of some label sets.
+
     Examples
     --------
     One relevant label of three, and one mistake: on an irrelevant label, then on the relevant one.

@@ -24,7 +24,7 @@ LARGEST_POWER = 800.0  # (1 - 1/K) ** (800 K) < exp(-800) is 0 as a double: larg
 class WhichK:
     """The answer of `which_k`: costs as a measure, and the members of the two families that are nearest to it.
 
-    Attributes
+    Parameters
     ----------
     measure : CountingMeasure
         The costs themselves, divided by the cost of a row with all labels wrong.
@@ -36,6 +36,17 @@ class WhichK:
         The nearest polynomial loss is that of ``PolynomialMeasure(alpha)``.
     alpha_deviation : float
         Likewise, under alpha.
+
+    See Also
+    --------
+    which_k : The k or alpha that fits what errors cost.
+    BinomialMeasure : Sets of k labels must be right.
+    PolynomialMeasure : The share of right labels to a power.
+
+    Examples
+    --------
+    >>> from choral import which_k
+    >>> which_k([0, 4, 5, 5]).k
     """
 
     measure: CountingMeasure

@@ -43,6 +43,11 @@ def choquet_loss(preds: Tensor, target: Tensor, measure: Measure, *, reduction: 
     loss : Tensor
         A scalar, or of shape (n_rows,); in float32 at least.
 
+    See Also
+    --------
+    choral.nn.ChoquetLoss : A loss to train networks with.
+    choral.choquet_loss : The loss of any measure.
+
     Examples
     --------
     >>> import torch
@@ -78,6 +83,11 @@ def binomial_loss(preds: Tensor, target: Tensor, k: int, *, reduction: Reduction
     loss : Tensor
         A scalar, or of shape (n_rows,); in float32 at least.
 
+    See Also
+    --------
+    choquet_loss : The loss of any measure, for tensors.
+    choral.binomial_loss : A random set of k labels must be right.
+
     Examples
     --------
     >>> import torch
@@ -108,6 +118,11 @@ def polynomial_loss(preds: Tensor, target: Tensor, alpha: float, *, reduction: R
     loss : Tensor
         A scalar, or of shape (n_rows,); in float32 at least.
 
+    See Also
+    --------
+    choquet_loss : The loss of any measure, for tensors.
+    choral.polynomial_loss : The share of right labels to a power.
+
     Examples
     --------
     >>> import torch
@@ -135,6 +150,11 @@ def owa_loss(preds: Tensor, target: Tensor, weights: ArrayLike, *, reduction: Re
     -------
     loss : Tensor
         A scalar, or of shape (n_rows,); in float32 at least.
+
+    See Also
+    --------
+    choquet_loss : The loss of any measure, for tensors.
+    choral.owa_loss : Weights by the rank of an error.
 
     Examples
     --------

@@ -51,6 +51,11 @@ class DependenceCurve(Metric):
     **kwargs
         For `torchmetrics.Metric`, such as ``sync_on_compute``.
 
+    See Also
+    --------
+    ChoquetLoss : A loss to train networks with.
+    choral.loss_curve : The loss along a family of measures.
+
     Examples
     --------
     >>> preds, target = torch.tensor([[0.9, 0.1, 0.2], [0.1, 0.3, 0.8]]), torch.tensor([[1, 0, 1], [0, 0, 1]])

@@ -35,6 +35,12 @@ class ChoquetLoss(nn.Module):
     reduction : {"mean", "sum", "none"}
         Over rows; ``"none"`` gives one value a row.
 
+    See Also
+    --------
+    choral.nn.functional.choquet_loss : The loss of any measure, for tensors.
+    DependenceCurve : A metric of torchmetrics: the whole curve.
+    torch.nn.BCEWithLogitsLoss : The usual loss, in which each label counts alone.
+
     Examples
     --------
     >>> import torch

@@ -64,6 +64,11 @@ def read_plan(plan: str | os.PathLike[str]) -> study.Plan:
     plan : Plan
         Ready for `choral.study.run_study`.
 
+    See Also
+    --------
+    choral.study.read_plan : Read a plan from a file or by name.
+    choral.study.run_study : Run a study.
+
     Examples
     --------
     >>> len(read_plan("paper").learners)  # nine of the paper, and a baseline

@@ -91,6 +91,11 @@ def any_model(
     classifier : JointCalibratedClassifier
         Not fitted yet.
 
+    See Also
+    --------
+    choral.calibration.JointCalibratedClassifier : A classifier with a calibrator of its own.
+    DecidedJointly : Joint decisions beside cut scores.
+
     Examples
     --------
     >>> any_model("random forest", "jointly")
@@ -140,6 +145,11 @@ class DecidedJointly:
     models : sequence of str
         Each stands for three learners of the plan: ``"MODEL, cut at 0.5"``, ``"MODEL, thresholds"`` and ``"MODEL,
         jointly"``.
+
+    See Also
+    --------
+    any_model : A common model and a calibrator.
+    choral.calibration.JointCalibrator : Learn from scores how labels hang together.
 
     Examples
     --------

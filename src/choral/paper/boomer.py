@@ -33,6 +33,11 @@ class Boomer(MultiLabelClassifier):
     features_ : the fitted selection of features that are not constant
     estimator_ : the fitted `mlrl.boosting.BoomerClassifier`
 
+    See Also
+    --------
+    boosted_trees : Boosted trees for each label.
+    choral.learners.BoostedJoint : Boosted trees of all labels at once.
+
     Examples
     --------
     It needs ``pip install 'choral[boomer]'`` for fitting:

@@ -86,6 +86,11 @@ def claims_section(results: Results) -> Section:
     -------
     section : Section
         Prose, findings and tables, to be shown with the study.
+
+    See Also
+    --------
+    published_claims_section : The claims judged by the published curves.
+    choral.study.Section : What an analysis found.
     """
     title = "The claims of the paper, by this study"
     if results.predictions != "hard":
@@ -106,6 +111,11 @@ def published_claims_section(results: Results) -> Section:
     -------
     section : Section
         Prose, findings and tables, to be shown with the study.
+
+    See Also
+    --------
+    claims_section : The claims of the paper, judged by a study.
+    published_runs : The published runs.
     """
     return make_section("The claims of the paper, by the published curves", PublishedCurves(), "published_claims")
 

@@ -87,6 +87,11 @@ class Controls:
     learners : sequence of str
         Their names; each has ``each_loss``. The binomial losses of the plan must be "all" or "even".
 
+    See Also
+    --------
+    Yardstick : Learners of ours beside the best of all others.
+    DecidedJointly : Joint decisions beside cut scores.
+
     Examples
     --------
     In a TOML file::

@@ -41,6 +41,10 @@ class PublishedRAkEL(RandomKLabelsets):
     random_state : int, RandomState or None
         Draws the sets of labels.
 
+    See Also
+    --------
+    choral.learners.RandomKLabelsets : Label powersets on some labels, which vote.
+
     Examples
     --------
     >>> PublishedRAkEL(k=2)
@@ -96,6 +100,11 @@ def published_folds(dataset: str) -> np.ndarray:
     folds : ndarray of int, of shape (n_rows,)
         The fold in which each row is tested.
 
+    See Also
+    --------
+    published_runs : The published runs.
+    choral.stats.MultilabelStratifiedKFold : Folds that get their share of every label.
+
     Examples
     --------
     >>> np.bincount(published_folds("emotions"))
@@ -110,7 +119,13 @@ def published_folds(dataset: str) -> np.ndarray:
 
 @cache
 def published_runs() -> dict[tuple[str, str], PublishedRun]:
-    """All published runs by data set and method; ``flags-7`` is what the runs call flags."""
+    """All published runs by data set and method; ``flags-7`` is what the runs call flags.
+
+    See Also
+    --------
+    published_folds : The published folds.
+    compare_with_published : Our losses beside the published ones.
+    """
     runs: dict[tuple[str, str], PublishedRun] = {}
     for row in _read("published_losses.csv"):
         key = row["dataset"], row["method"]
@@ -203,6 +218,11 @@ def compare_with_published(results: Results) -> list[Comparison]:
     -------
     comparisons : list of Comparison
         One for each data set, learner and family that both have.
+
+    See Also
+    --------
+    published_section : Our losses beside the published ones, as a section.
+    published_runs : The published runs.
     """
     return [
         _compare(results, dataset, learner, run)
@@ -247,6 +267,11 @@ def published_section(results: Results) -> Section:
     -------
     section : Section
         Prose, findings and tables, to be shown with the study.
+
+    See Also
+    --------
+    compare_with_published : Our losses beside the published ones.
+    choral.study.Section : What an analysis found.
     """
     comparisons = compare_with_published(results)
     losses = [f"{loss}, {whose}" for loss in ("Hamming", "subset 0/1") for whose in ("ours", "published")]

@@ -21,6 +21,11 @@ def logistic_regressions() -> Pipeline:
     pipeline : Pipeline
         Not fitted yet.
 
+    See Also
+    --------
+    boosted_trees : Boosted trees for each label.
+    choral.learners.LogisticJoint : Sparse regressions, and frequencies of label sets.
+
     Examples
     --------
     >>> X, Y = [[0.0], [1.0], [2.0], [3.0]] * 5, [[0, 1], [0, 1], [1, 0], [1, 0]] * 5
@@ -39,6 +44,11 @@ def boosted_trees() -> Pipeline:
     -------
     pipeline : Pipeline
         Not fitted yet.
+
+    See Also
+    --------
+    logistic_regressions : A logistic regression for each label.
+    choral.learners.BoostedJoint : Boosted trees of all labels at once.
 
     Examples
     --------

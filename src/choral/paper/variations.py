@@ -40,6 +40,11 @@ def sweeps_section(results: Results) -> Section:
     -------
     section : Section
         Prose, findings and tables, to be shown with the study.
+
+    See Also
+    --------
+    claims_section : The claims of the paper, judged by a study.
+    choral.study.Section : What an analysis found.
     """
     chosen = [claim for claim in CLAIMS if claim.key in OF_SWEEPS]
     judged = make_section("What settings do", OwnRuns(results), "sweeps", [*chosen, BESIDES])
@@ -58,6 +63,11 @@ def hedging_section(results: Results) -> Section:
     -------
     section : Section
         Prose, findings and tables, to be shown with the study.
+
+    See Also
+    --------
+    claims_section : The claims of the paper, judged by a study.
+    choral.study.Section : What an analysis found.
     """
     means, datasets = mean_losses(results), _whole_datasets(results)
     rows = []

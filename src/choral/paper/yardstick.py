@@ -114,6 +114,11 @@ class Yardstick:
     ours : sequence of str
         The names of the learners to judge.
 
+    See Also
+    --------
+    compare_with_best : Each learner beside the best of its rivals.
+    Controls : Decisions for each loss beside modes.
+
     Examples
     --------
     ``Plan(..., analyses=[Yardstick(["AutoJoint"])])``, or in a TOML file::
@@ -201,6 +206,11 @@ def compare_with_best(
     -------
     comparisons : tuple of AgainstBest
         One for each learner and family.
+
+    See Also
+    --------
+    Yardstick : Learners of ours beside the best of all others.
+    compare_with_published : Our losses beside the published ones.
     """
     of_learners = (list(_compare(results, ours, rivals, name)) for name in ours)
     return tuple(found for compared in of_learners for found in _judge(compared, results.confidence))

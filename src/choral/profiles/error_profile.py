@@ -150,6 +150,11 @@ def open_models(
 class MixedPredictionsWarning(UserWarning):
     """Hard labels and scores were put side by side.
 
+    See Also
+    --------
+    evaluate : Judge models along the slide from Hamming to subset 0/1 loss.
+    harden : Cut scores at a threshold.
+
     Examples
     --------
     >>> import warnings
@@ -209,6 +214,11 @@ class ErrorProfile(Profile):
         Their weights added up; the number of rows where none were given.
     is_hard : bool
         Whether all predictions seen were 0 or 1.
+
+    See Also
+    --------
+    ObservedProfile : The same where labels are missing.
+    loss_curve : The loss along a family of measures.
 
     Examples
     --------

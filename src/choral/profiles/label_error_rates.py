@@ -237,6 +237,11 @@ def independent_curve(
     curve : LossCurve
         The loss of independent errors at each parameter.
 
+    See Also
+    --------
+    loss_curve : The loss along a family of measures.
+    LossCurve : The loss of one model along a family.
+
     Examples
     --------
     >>> y_true, y_pred = [[1, 0], [0, 0], [1, 1], [0, 1]], [[0, 1], [0, 0], [1, 1], [0, 1]]

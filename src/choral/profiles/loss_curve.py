@@ -48,6 +48,13 @@ def loss_curve(
     curve : LossCurve
         The mean loss at each parameter.
 
+    See Also
+    --------
+    evaluate : Judge models along the slide from Hamming to subset 0/1 loss.
+    LossCurve : The loss of one model along a family.
+    independent_curve : The curve if errors were independent.
+    choral.displays.LossCurveDisplay : Loss curves of models.
+
     Examples
     --------
     >>> curve = loss_curve([[1, 0, 1], [0, 0, 1]], [[1, 0, 0], [0, 0, 1]])

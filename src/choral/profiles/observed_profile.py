@@ -19,8 +19,9 @@ MeasureOf = Callable[[int], Measure]
 
 
 class ObservedProfile(Profile):
-    r"""What counting measures need to know of predictions where labels are missing: an `ErrorProfile` for each number
-    of observed labels.
+    r"""What counting measures need to know of predictions where labels are missing.
+
+    It holds an `ErrorProfile` for each number of observed labels.
 
     The measure lives on the observed labels of each row: with m of them, e of which are wrong, the loss of the row is
     :math:`1 - v((m - e) / m)`. Binomial measures with k > m count as subset 0/1 there. A row with nothing
@@ -39,6 +40,11 @@ class ObservedProfile(Profile):
     n_labels : int
     n_unobserved : int
         Rows seen and left out, since none of their labels was observed.
+
+    See Also
+    --------
+    ErrorProfile : All that counting measures need to know of predictions.
+    loss_curve : The loss along a family of measures.
 
     Examples
     --------

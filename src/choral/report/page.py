@@ -32,6 +32,11 @@ def render_page(contents: dict[str, Any]) -> str:
     page : str
         HTML whose policy allows no request and no script but the two it holds.
 
+    See Also
+    --------
+    write_page : Write this page into a file.
+    choral.Evaluation : What `evaluate` returns.
+
     Examples
     --------
     >>> page = render_page({"title": "Mine", "sections": []})
@@ -67,6 +72,11 @@ def write_page(contents: dict[str, Any], path: str | os.PathLike[str]) -> None:
         What to show, as in `render_page`.
     path : path-like
         The file to write.
+
+    See Also
+    --------
+    render_page : The report as one HTML page.
+    choral.Evaluation : What `evaluate` returns.
 
     Examples
     --------

@@ -27,6 +27,10 @@ class WeightedLosses(NamedTuple):
     weights : ndarray of shape (n_groups,)
         The weight of one row of each group.
 
+    See Also
+    --------
+    bootstrap_means : Mean losses in bootstrap samples.
+
     Examples
     --------
     >>> rows = WeightedLosses(np.array([[0.0], [1.0]]), np.array([3, 1]), np.array([1.0, 1.0]))
@@ -48,6 +52,10 @@ class Band(NamedTuple):
         The lower ends.
     upper : ndarray
         The upper ends.
+
+    See Also
+    --------
+    bootstrap_band : An interval from bootstrap samples.
 
     Examples
     --------
@@ -75,6 +83,11 @@ def bootstrap_band(samples: FloatArray, confidence: float) -> Band:
     band : Band
         The lower and the upper end at each point.
 
+    See Also
+    --------
+    bootstrap_means : Mean losses in bootstrap samples.
+    Band : An interval at each point of a curve.
+
     Examples
     --------
     >>> bootstrap_band(np.linspace(0, 1, 101)[:, np.newaxis], confidence=0.9)
@@ -100,6 +113,11 @@ def bootstrap_means(blocks: Iterable[WeightedLosses], n_bootstrap: int, rng: np.
     -------
     means : ndarray of shape (n_bootstrap, n_columns)
         If there are very few rows, a sample may be empty; then it is replaced by the data themselves.
+
+    See Also
+    --------
+    bootstrap_band : An interval from bootstrap samples.
+    WeightedLosses : Losses of rows, kept once where they are equal.
 
     Examples
     --------

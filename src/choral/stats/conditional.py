@@ -47,6 +47,11 @@ class ConditionalDependence:
     standard_error : float
         Of `total`, over instances. It is rough, since folds share training data.
 
+    See Also
+    --------
+    conditional_dependence : What labels tell about each other beyond the features.
+    describe : Describe a data set and its labels.
+
     Examples
     --------
     >>> found = ConditionalDependence(("a", "b"), np.array([0.5, 0.75]), np.array([0.5, 0.5]), standard_error=0.1)
@@ -116,6 +121,11 @@ def conditional_dependence(
     -------
     dependence : ConditionalDependence
         Losses of labels alone and in a chain, and their difference.
+
+    See Also
+    --------
+    ConditionalDependence : What `conditional_dependence` returns.
+    describe : Describe a data set and its labels.
 
     Examples
     --------

@@ -59,6 +59,11 @@ class Description:
     together : ndarray of shape (n_labels, n_labels)
         In how many instances two labels are both relevant; on the diagonal, in how many each is.
 
+    See Also
+    --------
+    describe : Describe a data set and its labels.
+    choral.displays.DependenceDisplay : How much pairs of labels depend on each other.
+
     Notes
     -----
     With :math:`n_i` the number of instances for which label i is relevant, the *imbalance ratio* of a label and its
@@ -208,6 +213,12 @@ def describe(
     -------
     description : Description
         Sizes, frequencies and dependence of labels.
+
+    See Also
+    --------
+    Description : What `describe` returns.
+    conditional_dependence : What labels tell about each other beyond the features.
+    choral.displays.DependenceDisplay : How much pairs of labels depend on each other.
 
     Examples
     --------

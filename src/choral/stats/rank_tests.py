@@ -47,11 +47,16 @@ class RankComparison:
     critical_difference : float
         Nemenyi's: mean ranks that differ by at least this much differ significantly.
     nemenyi : ndarray of shape (n_learners, n_learners)
-        p-values of Nemenyi's test of each pair, corrected for the number of pairs; 1 on the diagonal.
+        The p-values of Nemenyi's test of each pair, corrected for the number of pairs; 1 on the diagonal.
     wilcoxon : ndarray of shape (n_learners, n_learners)
-        p-values of Wilcoxon's signed-rank test of each pair, adjusted by Holm's method over all pairs; 1 on the
-        diagonal and for learners that tie on every data set. Data sets on which two learners tie do not count for the
-        pair.
+        The p-values of Wilcoxon's signed-rank test of each pair, adjusted by Holm's method over all pairs; 1 on
+        the diagonal and for learners that tie on every data set. Data sets on which two learners tie do not count for
+        the pair.
+
+    See Also
+    --------
+    compare_ranks : Compare learners by their ranks.
+    choral.displays.CriticalDifferenceDisplay : Mean ranks on one axis.
 
     Examples
     --------
@@ -124,6 +129,12 @@ def compare_ranks(losses: ArrayLike, names: Sequence[str] | None = None, *, conf
     comparison : RankComparison
         Mean ranks and tests.
 
+    See Also
+    --------
+    rank_losses : Ranks of losses.
+    RankComparison : What `compare_ranks` returns.
+    choral.displays.CriticalDifferenceDisplay : Mean ranks on one axis.
+
     Examples
     --------
     >>> losses = [[0.1, 0.2, 0.3], [0.2, 0.2, 0.4], [0.1, 0.3, 0.2], [0.3, 0.4, 0.5]]
@@ -171,6 +182,10 @@ def rank_losses(losses: FloatArray) -> FloatArray:
     -------
     ranks : ndarray of shape (n_datasets, n_learners)
         The ranks on each data set, 1 for the least loss.
+
+    See Also
+    --------
+    compare_ranks : Compare learners by their ranks.
 
     Examples
     --------

@@ -20,6 +20,11 @@ class Significance(NamedTuple):
     pvalue : float or ndarray
         Its p-value.
 
+    See Also
+    --------
+    corrected_resampled_t : A test of differences over folds.
+    holm : Adjust p-values for several tests.
+
     Examples
     --------
     >>> Significance(statistic=2.5, pvalue=0.03).pvalue
@@ -54,6 +59,11 @@ def corrected_resampled_t(differences: ArrayLike, *, test_share: float) -> Signi
     significance : Significance
         ``statistic`` and two-sided ``pvalue``, of shape (...). They are 0 and 1 if all differences are 0. They are plus
         or minus inf and 0 if all differences are equal, but not 0. Numbers that differ by at most 1e-12 count as equal.
+
+    See Also
+    --------
+    corrected_t_interval : The interval that belongs to it.
+    holm : Adjust p-values for several tests.
 
     Examples
     --------
@@ -94,6 +104,11 @@ def corrected_t_interval(differences: ArrayLike, *, test_share: float, confidenc
     -------
     interval : Band
         ``lower`` and ``upper``, of shape (...). They are the mean if all differences are equal, but for 1e-12.
+
+    See Also
+    --------
+    corrected_resampled_t : A test of differences over folds.
+    bootstrap_band : An interval from bootstrap samples.
 
     Examples
     --------
@@ -149,6 +164,10 @@ def holm(pvalues: ArrayLike, axis: int = -1) -> FloatArray:
     -------
     adjusted : ndarray of the shape of the p-values
         Adjusted p-values.
+
+    See Also
+    --------
+    corrected_resampled_t : A test of differences over folds.
 
     Examples
     --------

@@ -32,7 +32,8 @@ class MultilabelStratifiedKFold:
 
     See Also
     --------
-    stratified_folds : The algorithm, iterative stratification.
+    choral.study.Split : The cross-validation of a study.
+    sklearn.model_selection.StratifiedKFold : For one target.
 
     Examples
     --------

@@ -98,6 +98,28 @@ def write_figures(
     -------
     paths : list of Path
         The files written. Names are made of letters, digits, - and _, whatever data sets and learners are called.
+
+    See Also
+    --------
+    run_study : Run a study.
+    choral.displays.LossCurveDisplay : Loss curves of models.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from choral.datasets import make_dependent
+    >>> from choral.learners import BinaryRelevance, LabelPowerset
+    >>> from choral.study import Plan, Split, StudyData, StudyLearner, run_study, write_figures
+    >>> plan = Plan(
+    ...     datasets=[StudyData("synthetic", make_dependent(60, 3, dependence=0.9))],
+    ...     learners=[StudyLearner("BR", BinaryRelevance()), StudyLearner("LP", LabelPowerset())],
+    ...     split=Split(folds=2),
+    ... )
+    >>> folder = TemporaryDirectory()
+    >>> results = run_study(plan, folder.name)
+    >>> files = write_figures(results, folder.name, formats=["svg"])
+    >>> sorted({file.parent.name for file in files})
+    ['curves', 'dependence', 'pages', 'pairs', 'ratios']
     """
     formats = _check_formats(formats)
     drawings = [

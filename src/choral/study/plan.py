@@ -38,6 +38,11 @@ class StudyData:
     folds : array-like of shape (n_rows,) or (n_repeats, n_rows), optional
         In which fold each row is tested, 0, 1, ...; unless given, the split of the plan says so.
 
+    See Also
+    --------
+    Plan : All that a study does.
+    choral.datasets.Dataset : Features, labels and their names.
+
     Examples
     --------
     >>> data = StudyData("tiny", ([[0.0], [1.0]], [[0, 1], [1, 1]]))
@@ -98,6 +103,11 @@ class StudyLearner:
         ``predict_distribution``, else by ``predict(X, measure=...)``. One of the last two it must have.
     seeds : sequence of int, optional
         Seeds of its own, say a single one where it takes long; by default those of the plan.
+
+    See Also
+    --------
+    Plan : All that a study does.
+    choral.learners.MultiLabelClassifier : Parent of all learners.
 
     Examples
     --------
@@ -167,6 +177,11 @@ class Plan:
         Data sets that the study is without, since their files are not there; a note says so.
     text : str, optional
         The file it was read from.
+
+    See Also
+    --------
+    read_plan : Read a plan from a file or by name.
+    run_study : Run a study.
 
     Examples
     --------

@@ -52,6 +52,11 @@ def read_plan(plan: str | os.PathLike[str], *, ready: Mapping[str, Traversable] 
     ValueError
         In one line, with the key that is wrong and what is allowed.
 
+    See Also
+    --------
+    Plan : All that a study does.
+    choral.paper.read_plan : Read a plan, also one of the paper's.
+
     Examples
     --------
     >>> plan = read_plan("quick")

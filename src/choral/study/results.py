@@ -32,6 +32,29 @@ class Results(Comparisons):
         All that ``study.json`` says: plan, versions, parameters of the learners.
     each_loss : tuple of str
         The learners that predict anew for each loss: their loss at a parameter is that of the labels predicted for it.
+
+    See Also
+    --------
+    run_study : Run a study.
+    write_figures : Write all figures of a study.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from choral.datasets import make_dependent
+    >>> from choral.learners import BinaryRelevance, LabelPowerset
+    >>> from choral.study import Plan, Split, StudyData, StudyLearner, run_study
+    >>> plan = Plan(
+    ...     datasets=[StudyData("synthetic", make_dependent(60, 3, dependence=0.9))],
+    ...     learners=[StudyLearner("BR", BinaryRelevance()), StudyLearner("LP", LabelPowerset())],
+    ...     split=Split(folds=2),
+    ... )
+    >>> folder = TemporaryDirectory()
+    >>> results = run_study(plan, folder.name)
+    >>> results.datasets, results.learners
+    (('synthetic',), ('BR', 'LP'))
+    >>> sorted(results.tables())[:3]
+    ['crossings', 'differences', 'losses']
     """
 
     @property

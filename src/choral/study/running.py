@@ -61,6 +61,11 @@ def run_study(
     results : Results
         Also where cells failed: see `Results.failures`.
 
+    See Also
+    --------
+    Plan : All that a study does.
+    Results : What a study found.
+
     Examples
     --------
     >>> from tempfile import TemporaryDirectory

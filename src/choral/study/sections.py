@@ -35,6 +35,11 @@ class Finding:
     figure : str
         The picture that shows it: a file in the folder ``figures`` of the study, without its ending.
 
+    See Also
+    --------
+    Section : What an analysis found.
+    choral.paper.claims_section : The claims of the paper, judged by a study.
+
     Examples
     --------
     >>> Finding("BR falls behind LP.", "holds in part", where="on flags; not on birds").sentence
@@ -72,6 +77,11 @@ class Summary:
         What the table shows; unless given, the title of its section says so.
     footer : row, optional
         The last row, such as a total; it stays below however the others are sorted.
+
+    See Also
+    --------
+    Table : Rows with named columns.
+    Section : What an analysis found.
 
     Examples
     --------
@@ -111,6 +121,12 @@ class Section:
     tables : mapping from name to Table
         Tables with all figures in full, which `Results.tables` adds to its own: a CSV file each. A name is made of
         small letters, digits and underscores.
+
+    See Also
+    --------
+    Finding : A statement, and what the figures say about it.
+    Summary : A small table for people.
+    Table : Rows with named columns.
 
     Examples
     --------

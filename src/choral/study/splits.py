@@ -26,6 +26,11 @@ class Split:
     seed : int
         Of the shuffling.
 
+    See Also
+    --------
+    Plan : All that a study does.
+    choral.stats.MultilabelStratifiedKFold : Folds that get their share of every label.
+
     Examples
     --------
     >>> Split(folds=3, seed=1)

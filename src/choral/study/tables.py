@@ -32,6 +32,11 @@ class Table:
     rows : sequence of rows
         Each with a value for each column.
 
+    See Also
+    --------
+    Summary : A small table for people.
+    Section : What an analysis found.
+
     Examples
     --------
     >>> table = Table(("learner", "loss"), (("BR", 0.25), ("LP", 0.5)))

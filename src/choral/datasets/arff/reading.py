@@ -43,6 +43,10 @@ def is_arff(name: str) -> bool:
     is_arff : bool
         Whether the name ends as names of ARFF files do.
 
+    See Also
+    --------
+    read_arff : Read an ARFF file.
+
     Examples
     --------
     >>> [is_arff(name) for name in ("emotions", "data/emotions.arff", "Scene.ARFF.bz2", "labels.csv")]
@@ -78,6 +82,12 @@ def read_arff(path: str | os.PathLike[str], labels: LabelChoice = None, *, ignor
     ------
     ValueError
         If the file is wrong; the message names the file, the line, what was expected and what came.
+
+    See Also
+    --------
+    Dataset : Features, labels and their names.
+    load : Load a data set of the paper.
+    load_openml : Load a data set of OpenML.
 
     Examples
     --------
