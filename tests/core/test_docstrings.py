@@ -127,7 +127,7 @@ def test_what_to_see_also_exists():
             known = other.startswith(("sklearn.", "torch."))
             for room in (name.rpartition(".")[0], "choral"):
                 known = known or f"{room}.{other}" in NAMES or other in NAMES
-                known = known or "." in other and hasattr(find(room), other.partition(".")[0])
+                known = known or ("." in other and hasattr(find(room), other.partition(".")[0]))
             if not known:
                 missing.append((name, other))
     assert missing == []

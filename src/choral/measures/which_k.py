@@ -47,6 +47,7 @@ class WhichK:
     --------
     >>> from choral import which_k
     >>> which_k([0, 4, 5, 5]).k
+    2
     """
 
     measure: CountingMeasure

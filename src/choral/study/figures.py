@@ -120,6 +120,7 @@ def write_figures(
     >>> files = write_figures(results, folder.name, formats=["svg"])
     >>> sorted({file.parent.name for file in files})
     ['curves', 'dependence', 'pages', 'pairs', 'ratios']
+    >>> folder.cleanup()
     """
     formats = _check_formats(formats)
     drawings = [

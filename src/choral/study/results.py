@@ -55,6 +55,7 @@ class Results(Comparisons):
     (('synthetic',), ('BR', 'LP'))
     >>> sorted(results.tables())[:3]
     ['crossings', 'differences', 'losses']
+    >>> folder.cleanup()
     """
 
     @property
