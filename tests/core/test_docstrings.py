@@ -17,7 +17,6 @@ ROOMS = (
     "choral.learners",
     "choral.nn",
     "choral.paper",
-    "choral.report",
     "choral.stats",
     "choral.study",
 )

@@ -54,7 +54,7 @@ class RuleComparison:
     >>> scores, Y = [[0.1], [0.3], [0.4], [0.6]] * 5, [[0], [1], [1], [1]] * 5
     >>> found = compare_threshold(ThresholdTuner("hamming"), scores, Y, n_bootstrap=0)
     >>> found.losses, found.gain
-    ({'cut': 0.5, 'threshold': 0.0}, 0.5)
+    ({'threshold': 0.0, 'cut': 0.5}, 0.5)
     """
 
     loss: str

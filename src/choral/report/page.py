@@ -31,17 +31,6 @@ def render_page(contents: dict[str, Any]) -> str:
     -------
     page : str
         HTML whose policy allows no request and no script but the two it holds.
-
-    See Also
-    --------
-    write_page : Write this page into a file.
-    choral.Evaluation : What `evaluate` returns.
-
-    Examples
-    --------
-    >>> page = render_page({"title": "Mine", "sections": []})
-    >>> "<title>Mine</title>" in page
-    True
     """
     plotly = _one_line_ending(require("plotly", "report").offline.get_plotlyjs())
     script = bundle_page_scripts()
@@ -72,20 +61,6 @@ def write_page(contents: dict[str, Any], path: str | os.PathLike[str]) -> None:
         What to show, as in `render_page`.
     path : path-like
         The file to write.
-
-    See Also
-    --------
-    render_page : The report as one HTML page.
-    choral.Evaluation : What `evaluate` returns.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_page({"title": "Mine", "sections": []}, f"{folder}/page.html")
-    ...     Path(f"{folder}/page.html").read_text(encoding="utf-8")[:15]
-    '<!doctype html>'
     """
     page = render_page(contents).encode()
     with replacing(path) as file:

@@ -86,7 +86,7 @@ class Summary:
     Examples
     --------
     >>> Summary(["learner", "loss"], [["BR", 0.25]]).rows
-    [['BR', 0.25]]
+    (('BR', 0.25),)
     """
 
     columns: Sequence[str]
