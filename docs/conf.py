@@ -25,6 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "landing_chart",
     "mathml",
+    "image_sizes",
 ]
 exclude_patterns = ["_build", "**sg_execution_times.rst", "auto_examples/**/*.ipynb", "auto_examples/**/*.md5"]
 
@@ -75,6 +76,8 @@ sphinx_gallery_conf = {
     "doc_module": ("choral",),
     "backreferences_dir": "api/generated/backreferences",
 }
+
+default_role = "py:obj"  # names in single backticks, as docstrings have them, are links where they are known
 
 html_theme = "pydata_sphinx_theme"
 html_title = "choral"

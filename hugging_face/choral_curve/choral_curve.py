@@ -6,6 +6,8 @@ import numpy as np
 
 import choral
 
+UNKNOWN = -100  # a label that does not count, as in data for transformers
+
 DESCRIPTION = """
 Losses of multi-label predictions from Hamming loss (k = 1: a random label must be right) to subset 0/1 loss (k = K: all
 K labels must be right together). The loss at k is the share of groups of k labels that are not all right.
@@ -13,7 +15,7 @@ K labels must be right together). The loss at k is the share of groups of k labe
 INPUTS = """
 Args:
     predictions: a row for each example, of labels (0 or 1) or scores in [0, 1], one for each label.
-    references: a row for each example, of true labels: 0, 1, or -1 for a label that is missing.
+    references: a row for each example, of true labels: 0, 1, or -100 for a label that is missing.
     threshold: a label is predicted where its score is at least the threshold (0.5 unless given); None judges scores
         as they are.
 Returns:
@@ -43,7 +45,7 @@ class ChoralCurve(evaluate.Metric):
 
     def _compute(self, predictions, references, threshold=0.5):
         labels = np.asarray(references, dtype=float)
-        y_true = np.where(labels == -1, np.nan, labels)
+        y_true = np.where(labels == UNKNOWN, np.nan, labels)
         y_pred = np.asarray(predictions, dtype=float)
         curve = choral.loss_curve(y_true, y_pred if threshold is None else choral.harden(y_pred, threshold))
         return {

@@ -82,7 +82,7 @@ def test_metric_takes_scores_and_missing_labels(metric_folder):
     found = metric.compute(predictions=scores.tolist(), references=Y.tolist(), threshold=None)
     assert found["losses"] == pytest.approx(choral.loss_curve(Y, scores).losses.tolist())
     labels, observed = Y.copy(), Y.astype(float)
-    labels[0, :3], observed[0, :3] = -1, np.nan
+    labels[0, :3], observed[0, :3] = -100, np.nan
     found = metric.compute(predictions=scores.tolist(), references=labels.tolist())
     assert found["losses"] == pytest.approx(choral.loss_curve(observed, (scores >= 0.5).astype(int)).losses.tolist())
 
