@@ -10,13 +10,15 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # Some pages and modules need packages for their examples; without them there is nothing to collect there.
-collect_ignore_glob = ["docs/conf.py", "docs/_build/*", "docs/auto_examples/*"]  # what Sphinx reads and writes
+collect_ignore_glob = ["docs/conf.py", "docs/_ext/*", "docs/_build/*", "docs/auto_examples/*"]  # what Sphinx reads and writes
 if not (find_spec("typer") and find_spec("rich")):
     collect_ignore_glob.append("src/choral/cli/*")
 if not (find_spec("torch") and find_spec("torchmetrics")):
     collect_ignore_glob += ["src/choral/nn/*", "docs/pytorch.md"]
 if not (find_spec("torch") and find_spec("array_api_compat")):
     collect_ignore_glob.append("docs/arrays.md")
+if not find_spec("matplotlib"):
+    collect_ignore_glob.append("src/choral/study/figures.py")
 if not find_spec("pandas"):
     collect_ignore_glob.append("docs/learners.md")
 if not find_spec("dask"):
