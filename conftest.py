@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # Some pages and modules need packages for their examples; without them there is nothing to collect there.
-collect_ignore_glob = ["docs/conf.py", "docs/_ext/*", "docs/_build/*", "docs/auto_examples/*"]  # what Sphinx reads and writes
+# What Sphinx reads and writes is no test.
+collect_ignore_glob = ["docs/conf.py", "docs/_ext/*", "docs/_build/*", "docs/auto_examples/*"]
 if not (find_spec("typer") and find_spec("rich")):
     collect_ignore_glob.append("src/choral/cli/*")
 if not (find_spec("torch") and find_spec("torchmetrics")):

@@ -25,7 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "landing_chart",
     "mathml",
-    "image_sizes",
+    "pictures",
 ]
 exclude_patterns = ["_build", "**sg_execution_times.rst", "auto_examples/**/*.ipynb", "auto_examples/**/*.md5"]
 
@@ -35,6 +35,7 @@ myst_heading_anchors = 3
 templates_path = ["_templates"]
 # Named one by one: True takes the pages of the build before, and a new page would have no stubs.
 autosummary_generate = sorted(f"api/{page.name}" for page in Path(__file__).parent.glob("api/*.md"))
+autodoc_preserve_defaults = True  # as the code has them: values may hold paths of this machine
 autodoc_typehints = "none"  # docstrings say the types
 numpydoc_show_class_members = False
 
@@ -78,6 +79,12 @@ sphinx_gallery_conf = {
 }
 
 default_role = "py:obj"  # names in single backticks, as docstrings have them, are links where they are known
+
+toc_object_entries_show_parents = "hide"  # long names are cut in the margin
+
+# What is copied runs where it is put.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "choral"

@@ -141,9 +141,9 @@ def advice(study: Study) -> Iterator[str]:
         1."""
     yield f"""
         **Trained already: BCE, then `JointCalibrator` on validation logits.** It learns from the held-out rows how
-        labels hang together, and no network is trained anew. Against thresholds of the same networks, at k = 2, K/2 and
-        K: {tally(study, CALIBRATED, BCE, TOGETHER)} (differences at all k: {spread(study, CALIBRATED, BCE)}); one
-        network by itself: {tally(study, Way("BCE", "single, calibrated"), Way("BCE", "single"), TOGETHER)}. The
+        labels depend on each other, and no network is trained anew. Against thresholds of the same networks, at k = 2,
+        K/2 and K: {tally(study, CALIBRATED, BCE, TOGETHER)} (differences at all k: {spread(study, CALIBRATED, BCE)});
+        one network by itself: {tally(study, Way("BCE", "single, calibrated"), Way("BCE", "single"), TOGETHER)}. The
         absolute surrogate up to k* with thresholds against it: {tally(study, up_to, CALIBRATED, TOGETHER)}."""
     yield f"""
         **`bayes_optimal` on an ensemble trained with BCE does not replace a surrogate.** Compared with thresholds of

@@ -30,6 +30,10 @@ TITLES = {
 }
 
 
+# The wide tables of these pages need the room of the margin.
+NO_MARGIN = ("---", "html_theme.sidebar_secondary.remove: true", "---", "")
+
+
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], align: str = "---:") -> Iterator[str]:
     """A table whose columns after the first are numbers, unless they are aligned otherwise."""
     yield f"| {' | '.join(columns)} |"
@@ -179,6 +183,7 @@ def page(paper: Results, published: Results, swept: Results, soft: Results) -> I
         "the published protocol, run by us": by_key(claims_section(published)),
         "the published curves": by_key(published_claims_section(published)),
     }
+    yield from NO_MARGIN
     yield "# The study of the paper, run with choral"
     yield ""
     yield (
@@ -191,7 +196,8 @@ def page(paper: Results, published: Results, swept: Results, soft: Results) -> I
     yield ""
     yield from (f"- {sentence}" for sentence in answer(paper))
     yield ""
-    yield f"![Differences of losses for all pairs of learners, one line a data set]({picture('pages/binomial')})"
+    pages = picture("pages/binomial")
+    yield f"[![Differences of losses for all pairs of learners, one line a data set]({pages})]({pages})"
     yield ""
     yield f"The same [along the polynomial family]({picture('pages/polynomial')})."
     yield ""

@@ -15,7 +15,7 @@ from choral.paper.controls import add_up_controls, control_totals, find_controls
 from choral.paper.yardstick import COLUMNS, AgainstBest, Total, add_up, compare_with_best, totals
 from choral.study import Results
 from choral.study.store import Store
-from paper_page import DOCS, TITLES, losses_at_places, provenance, ranks, table
+from paper_page import DOCS, NO_MARGIN, TITLES, losses_at_places, provenance, ranks, table
 
 PLAN = read_plan("tailored")
 POOL, *MEMBERS = OURS = next(analysis.ours for analysis in PLAN.analyses if isinstance(analysis, Yardstick))
@@ -129,10 +129,13 @@ def failures(results: Results) -> Iterator[str]:
         yield ""
         yield from (f"- {learner} on {dataset}: {reason}" for (dataset, learner), reason in lacking.items())
         yield ""
+        yield "What was not run takes more than ten minutes a fold on two cores."
+        yield ""
 
 
 def page(results: Results, store: Store) -> Iterator[str]:
     others = [name for name in results.competitors if name not in OURS]
+    yield from NO_MARGIN
     yield "# Learners made for these losses"
     yield ""
     yield "Made by `scripts/tailored_page.py` from what `make tailored` leaves: run it, and you get the same losses."

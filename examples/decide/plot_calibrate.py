@@ -4,7 +4,7 @@ Better labels from any model
 
 A model is fitted, and its scores are there. Can its labels be better without
 training it again? :class:`choral.JointCalibrator` learns from rows that the
-model has not seen how labels hang together, and decides for any loss.
+model has not seen how labels depend on each other, and decides for any loss.
 """
 
 # %%
@@ -46,8 +46,8 @@ evaluation
 evaluation.plot()
 
 # %%
-# What to expect on new rows it tells beforehand, by cross-validation in the
-# rows given to ``fit``.
+# The calibrator also says what to expect on new rows, by cross-validation in
+# the rows given to ``fit``.
 for rule, loss in calibrator.left_out_losses("subset").items():
     print(f"{rule:<10} {loss:.3f}")
 

@@ -5,7 +5,7 @@ More rows than memory, with Dask
 Must all predictions be in one place to be judged? No. A curve needs only a
 small summary, how many rows have 0, 1, 2, ... wrong labels, and summaries of
 blocks add up. So :func:`choral.evaluate` takes dask arrays, and each block is
-summarised where it lies.
+summarised where it lies. This example needs ``choral[dask,plot]``.
 """
 
 # %%

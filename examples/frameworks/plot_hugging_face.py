@@ -5,7 +5,8 @@ Fine-tune with Hugging Face
 How does the curve get into a ``Trainer``? Its loss is given as
 ``compute_loss_func``, and ``compute_metrics`` gets all predictions as arrays,
 which is what :func:`choral.loss_curve` takes. The model here is tiny and made
-from its configuration, so nothing is downloaded.
+from its configuration, so nothing is downloaded. This example needs
+``choral[torch,hugging-face,plot]`` and accelerate.
 """
 
 # %%
@@ -111,7 +112,7 @@ for epoch in trainer.state.log_history[:-1]:  # the last entry is about time
 
 # %%
 # The network stays as it is now. A calibrator learns from its validation
-# logits how labels hang together, and decides anew for each loss.
+# logits how labels depend on each other, and decides anew for each loss.
 calibrator = choral.JointCalibrator().fit(
     trainer.predict(validation).predictions, digits.Y[900:1300]
 )

@@ -5,7 +5,8 @@ Train a network with PyTorch
 Binary cross-entropy adds up what each label loses by itself. What if all
 labels of a row should be right? :class:`choral.nn.ChoquetLoss` takes the same
 losses of labels and puts them together by a measure;
-:class:`choral.nn.DependenceCurve` judges the network, batch by batch.
+:class:`choral.nn.DependenceCurve` judges the network, batch by batch. This
+example needs ``choral[torch,plot]``.
 """
 
 # %%

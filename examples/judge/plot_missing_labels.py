@@ -8,8 +8,8 @@ known, and choral uses what is known.
 """
 
 # %%
-# We hide 40 % of the training labels at random. The test rows stay complete,
-# so that we see the truth.
+# We hide 40 % of the training labels at random; here are the first 40 rows. The
+# test rows stay complete, so that we see the truth.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -21,7 +21,15 @@ X_train, Y_train = digits.X[:400], digits.Y[:400]
 X_test, Y_test = digits.X[400:], digits.Y[400:]
 rng = np.random.default_rng(0)
 hidden = np.where(rng.random(Y_train.shape) < 0.4, np.nan, Y_train)
-hidden[0]
+_, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+shown = np.where(np.isnan(hidden[:40]), 0.5, hidden[:40])
+ax.imshow(shown.T, cmap="RdBu_r", vmin=-0.3, vmax=1.3, aspect="auto")
+ax.set(yticks=range(7), yticklabels=digits.label_names, xlabel="training row")
+ax.set_title(
+    "Red: relevant, blue: irrelevant, pale: not known",
+    loc="left",
+    fontsize="medium",
+)
 
 # %%
 # Three forests: one that sees all labels, one that learns from those that are
@@ -38,8 +46,8 @@ evaluation = choral.evaluate(Y_test, curves, random_state=0)
 evaluation
 
 # %%
-# Hidden labels cost little if they are said to be unknown. They cost much if
-# they are called irrelevant.
+# Hidden labels cost some accuracy if they are said to be unknown. They cost
+# much more if they are called irrelevant.
 evaluation.plot()
 
 # %%
@@ -62,16 +70,6 @@ for name, truth in judges.items():
         end="  ",
     )
     print(f"subset 0/1 {choral.subset_loss(truth, predicted):.3f}")
-
-_, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
-shown = np.where(np.isnan(hidden[:40]), 0.5, hidden[:40])
-ax.imshow(shown.T, cmap="RdBu_r", vmin=-0.3, vmax=1.3, aspect="auto")
-ax.set(yticks=range(7), yticklabels=digits.label_names, xlabel="training row")
-ax.set_title(
-    "Red: relevant, blue: irrelevant, pale: not known",
-    loc="left",
-    fontsize="medium",
-)
 
 # %%
 # Read next: :doc:`/missing_labels` has the definition, and measures what

@@ -105,7 +105,8 @@ ax.legend(frameon=False)
 # %%
 # For scores the loss is one minus the Choquet integral of how right each label
 # is. Level by level, it asks what the labels that reach this level are worth
-# together. Here are the scores of one row.
+# together. Here are the scores of one row. Left: the plain mean, for which all
+# labels count the same. Right: the Choquet integral of the measure.
 scores = choral.stack_proba(models["forest"].predict_proba(X_test[:1]))
 ChoquetDisplay.from_prediction(
     Y_test[0], scores[0], weighted, label_names=names

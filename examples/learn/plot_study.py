@@ -4,7 +4,8 @@ Compare learners in a study
 
 Which learner is better, over several data sets, and is that more than chance?
 A study runs all learners on the same folds, and puts tables, figures and tests
-into one folder. It can be stopped and goes on where it was.
+into one folder. It can be stopped and goes on where it was. This example needs
+``choral[tables,plot]``.
 """
 
 # %%
@@ -60,9 +61,10 @@ axes[1].set_ylabel("")
 
 # %%
 # Differences come with paired intervals over rows and the corrected t test
-# over folds, whose p values are adjusted for all comparisons of the study. At
-# the subset end the interval of BR and LP lies below 0, but three folds are
-# far too few for a small p value.
+# over folds, whose p values are adjusted for all comparisons of the study.
+# ``difference`` is the loss of the second learner minus that of the first:
+# positive where the first is better. At k = 5 the whole interval is below 0,
+# so LP is better there; but three folds are far too few for a small p value.
 differences = results.tables()["differences"].to_pandas()
 differences.query(
     "dataset == 'dependent' and family == 'binomial'"

@@ -655,7 +655,7 @@ def test_a_stop_while_deciding_leaves_no_file(folder):
     before = set(os.listdir())
     code = (
         "import time, choral\n"
-        "def bayes_curve(*args, **options): print('ready', flush=True); time.sleep(60)\n"
+        "def bayes_curve(*args, **options): print('ready', flush=True); [time.sleep(0.1) for _ in range(600)]\n"
         "choral.bayes_curve = bayes_curve\n"
         "from choral.__main__ import main; main()"
     )

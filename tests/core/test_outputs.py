@@ -49,7 +49,7 @@ def test_sigint_in_the_middle_of_writing_leaves_nothing(tmp_path):
     code = (
         "import sys, time; from choral._outputs import replacing\n"
         "with replacing(sys.argv[1]) as file:\n"
-        "    file.write(b'half'); file.flush(); print('ready', flush=True); time.sleep(60)"
+        "    file.write(b'half'); file.flush(); print('ready', flush=True); [time.sleep(0.1) for _ in range(600)]"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "curves.csv")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:

@@ -53,7 +53,7 @@ def names_of_the_start_page():
     X = rng.normal(size=(60, 3))
     Y, scores = (X > 0).astype(int), 1 / (1 + np.exp(-X))
     names = {"X": X, "Y": Y, "P": Y, "held_out_scores": scores, "scores": scores[:9], "X_test": X[:9]}
-    return {"choral": choral, "AutoJoint": choral.learners.AutoJoint, **names}
+    return {"choral": choral, **names}
 
 
 NAMES = {

@@ -375,7 +375,8 @@ def pages(monkeypatch, tmp_path):
 def test_report(evaluation, pages):
     evaluation.report("page.html")
     page = pages["page.html"]
-    assert page["title"] == "Evaluation"
+    assert page["title"] is None
+    assert page["datasets"][0]["name"] == "Evaluation"
     assert page["families"] == ["binomial", "polynomial"]
     assert page["answer"] == [evaluation.headline(), *evaluation.answer()]
     assert page["datasets"][0]["labels"] == ["label 0", "label 1", "label 2", "label 3"]

@@ -829,6 +829,7 @@ def test_the_header_names_data_and_files(study):
     page = render_page(evaluation | {"files": ["truth.csv", "<b>.csv"]})
     assert f"<title>BR, CC and LP on truth: {size}</title>" in page
     assert "<h1>BR, CC and LP on truth</h1>" in page
+    assert "<h1>BR, CC and LP</h1>" in render_page(evaluation | {"title": None})
     assert f"<li>{size}</li>" in page
     assert '<ul class="facts"><li>truth.csv</li><li>&lt;b&gt;.csv</li></ul>' in page
 

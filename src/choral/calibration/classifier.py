@@ -81,7 +81,7 @@ class JointCalibratedClassifier(MetaClassifier):
 
     See Also
     --------
-    JointCalibrator : Learn from scores how labels hang together.
+    JointCalibrator : Learn from scores how labels depend on each other.
     choral.learners.ExpectedLossClassifier : Decide for a loss by what another learner says.
 
     Notes

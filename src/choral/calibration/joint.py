@@ -37,7 +37,7 @@ KINDS = ("auto", "probabilities", "logits")
 
 
 class JointCalibrator(SavedState, BaseEstimator):
-    r"""Learn from a model's scores how labels hang together, and predict what is best for a loss.
+    r"""Learn from a model's scores how labels depend on each other, and predict what is best for a loss.
 
     .. math:: p(y \mid s) \propto \Big[ \prod_i p_i(y_i \mid s_i) \Big]^a
         \Big[ \frac{\pi(y)}{\prod_i \pi_i(y_i)} \Big]^b \Big[ \frac{\rho(y)}{\prod_i \rho_i(y_i)} \Big]^c

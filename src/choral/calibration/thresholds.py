@@ -41,9 +41,9 @@ class ThresholdTuner(SavedState, BaseEstimator):
     per_label : bool
         Whether each label has a threshold of its own.
     shrinkage : float
-        With a threshold for each label, how strongly it is drawn to the common one: the best threshold of a rare label
-        is mostly chance. A label of which n rows are known to be relevant (or irrelevant, if these are fewer) goes
-        ``n / (n + shrinkage)`` of the way from the common threshold to its own. 0 leaves every label its own.
+        With a threshold for each label, how strongly it is shrunk towards the common one: the best threshold of a rare
+        label is mostly chance. A label of which n rows are known to be relevant (or irrelevant, if these are fewer)
+        goes ``n / (n + shrinkage)`` of the way from the common threshold to its own. 0 leaves every label its own.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class ThresholdTuner(SavedState, BaseEstimator):
 
     See Also
     --------
-    JointCalibrator : Learn from scores how labels hang together.
+    JointCalibrator : Learn from scores how labels depend on each other.
     compare_threshold : Compare tuned thresholds with a cut in the middle.
     choral.harden : Cut scores at a threshold.
     sklearn.model_selection.TunedThresholdClassifierCV : For one target.

@@ -43,7 +43,7 @@ class IndependentLabels(Value, Distribution):
     --------
     LabelDistribution : Probabilities of label sets.
     bayes_optimal : The prediction with the least expected loss.
-    choral.calibration.JointCalibrator : Learn from scores how labels hang together.
+    choral.calibration.JointCalibrator : Learn from scores how labels depend on each other.
 
     Examples
     --------

@@ -109,7 +109,7 @@ def evaluate(
     Evaluation : What `evaluate` returns.
     explain : Which labels, pairs and rows the loss comes from.
     loss_curve : The loss along a family of measures.
-    choral.calibration.JointCalibrator : Learn from scores how labels hang together.
+    choral.calibration.JointCalibrator : Learn from scores how labels depend on each other.
 
     Examples
     --------

@@ -26,7 +26,7 @@ from choral.report.page import write_page
 def write_evaluation_page(
     path: str | os.PathLike[str],
     evaluations: Sequence[Evaluation],
-    title: str,
+    title: str | None,
     *,
     labels: Sequence[str] | None = None,
     ids: Sequence[Any] | None = None,
@@ -44,7 +44,7 @@ def write_evaluation_page(
 
 def evaluation_contents(
     evaluations: Sequence[Evaluation],
-    title: str,
+    title: str | None,
     sentences: Sequence[str],
     label_names: Sequence[str] | None = None,
     more_curves: Sequence[dict[str, LossCurve]] | None = None,
@@ -54,11 +54,13 @@ def evaluation_contents(
 ) -> dict[str, Any]:
     """All that the page of an evaluation shows: one data set, one `Evaluation` for each family.
 
-    ``title`` names the true labels. ``more_curves`` are curves of each family that belong to no model: they have no
-    bands, and are in no pairs. ``ids`` name the rows. ``files`` are the names of the files that labels and predictions
-    came from. The models are explained at the last loss of the first evaluation: all up to six, the best two of more.
+    ``title`` names the true labels, if they have a name. ``more_curves`` are curves of each family that belong to no
+    model: they have no bands, and are in no pairs. ``ids`` name the rows. ``files`` are the names of the files that
+    labels and predictions came from. The models are explained at the last loss of the first evaluation: all up to six,
+    the best two of more.
     """
     first = evaluations[0]
+    dataset = title or "Evaluation"
     more = more_curves or [{} for _ in evaluations]
     labels = [f"label {number}" for number in range(first.n_labels)] if label_names is None else list(label_names)
     together = [evaluation.togetherness() for evaluation in evaluations]
@@ -74,7 +76,7 @@ def evaluation_contents(
         "families": [evaluation.family for evaluation in evaluations],
         "datasets": [
             {
-                "name": title,
+                "name": dataset,
                 "n_rows": first.n_rows,
                 "n_labels": first.n_labels,
                 "labels": labels,
@@ -85,7 +87,7 @@ def evaluation_contents(
                 },
             }
         ],
-        **_explained(first, title, labels, ids, together[0]),
+        **_explained(first, dataset, labels, ids, together[0]),
         "across": None,
         "sections": [],
         "failures": [],

@@ -451,7 +451,7 @@ class Evaluation:
         self,
         path: str | os.PathLike[str],
         *,
-        title: str = "Evaluation",
+        title: str | None = None,
         labels: Sequence[str] | None = None,
         ids: Sequence[Any] | None = None,
     ) -> None:
@@ -467,8 +467,8 @@ class Evaluation:
         ----------
         path : path-like
             The file, which should end in ``.html``.
-        title : str
-            The title to show.
+        title : str, optional
+            What the models are judged on, for the heading: "forest and logistic on digits".
         labels : sequence of str, optional
             The names of the labels; of a frame, its columns unless given.
         ids : sequence, optional

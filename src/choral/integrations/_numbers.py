@@ -42,7 +42,7 @@ def draw(evaluation: Evaluation) -> Any:
     return images.open(buffer)
 
 
-def write_page(evaluation: Evaluation, title: str) -> str:
+def write_page(evaluation: Evaluation, title: str | None) -> str:
     """The page of the evaluation, as HTML."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"

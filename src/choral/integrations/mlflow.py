@@ -21,7 +21,7 @@ MAX_METRICS = 1000  # that MLflow takes at once
 
 
 def log_evaluation(
-    evaluation: Evaluation, *, run_id: str | None = None, prefix: str = "choral_", title: str = "Evaluation"
+    evaluation: Evaluation, *, run_id: str | None = None, prefix: str = "choral_", title: str | None = None
 ) -> dict[str, float]:
     """Log curves, table, figure and page of an evaluation into a run of MLflow.
 
@@ -34,8 +34,8 @@ def log_evaluation(
     prefix : str
         Put before the names of the artifacts ``curves.json`` (a table, for ``mlflow.load_table``), ``curves.png`` and
         ``page.html``; ``"test/"`` puts them into a folder.
-    title : str
-        Of the page.
+    title : str, optional
+        What the models were judged on, for the heading of the page.
 
     Returns
     -------
@@ -155,7 +155,7 @@ class MultilabelEvaluator:
         evaluation = evaluate(y_true, {name: _matrix("predictions", y_pred)}, **options)
         numbers = named_numbers(evaluation)[name]
         keys = {name: "", evaluation.baseline: "baseline/"}
-        artifacts = _log(evaluation, run_id, numbers, keys, prefix, title=name)
+        artifacts = _log(evaluation, run_id, numbers, keys, prefix, title=None)
         return base.EvaluationResult(metrics=numbers, artifacts=artifacts, run_id=run_id)
 
 
@@ -169,7 +169,7 @@ def _metric_names(models: Iterable[str]) -> dict[str, str]:
 
 
 def _log(
-    evaluation: Evaluation, run_id: str, numbers: dict[str, float], keys: dict[str, str], prefix: str, title: str
+    evaluation: Evaluation, run_id: str, numbers: dict[str, float], keys: dict[str, str], prefix: str, title: str | None
 ) -> dict[str, Any]:
     """Log all there is; the artifacts are returned as MLflow's evaluators return them."""
     entities, client = require("mlflow.entities", "mlflow"), require("mlflow", "mlflow").MlflowClient()

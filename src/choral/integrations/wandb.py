@@ -9,7 +9,7 @@ from choral.integrations._numbers import check_evaluation, draw, named_numbers, 
 
 
 def log_evaluation(
-    evaluation: Evaluation, run: Any = None, *, prefix: str = "", title: str = "Evaluation"
+    evaluation: Evaluation, run: Any = None, *, prefix: str = "", title: str | None = None
 ) -> dict[str, float]:
     """Log curves, table, figure and page of an evaluation into a run of Weights & Biases.
 
@@ -21,8 +21,8 @@ def log_evaluation(
         What ``wandb.init`` returned; if not given, the run that is active.
     prefix : str
         Put before each name: ``"test/"`` tells several evaluations in one run apart.
-    title : str
-        Of the chart and of the page.
+    title : str, optional
+        What the models were judged on, for the chart and the heading of the page.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def log_evaluation(
     table = wandb.Table(columns=list(COLUMNS), data=[list(row) for row in evaluation.to_rows()])
     run.log(
         {
-            f"{prefix}curves": wandb.plot.line(table, "parameter", "loss", stroke="model", title=title),
+            f"{prefix}curves": wandb.plot.line(table, "parameter", "loss", stroke="model", title=title or "Evaluation"),
             f"{prefix}table": table,
             f"{prefix}figure": wandb.Image(draw(evaluation)),
             f"{prefix}page": wandb.Html(write_page(evaluation, title), inject=False),

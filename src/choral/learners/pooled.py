@@ -61,7 +61,7 @@ class PooledJoint(JointClassifier):
         X : features of shape (n_samples, n_features)
             The features.
         Y : array-like, sparse matrix or frame of shape (n_samples, n_labels)
-            Labels, 0 or 1; nan (or None, or pandas' NA) where a label is missing: see docs/missing_labels.md. Rows
+            Labels, 0 or 1; nan (or None, or pandas' NA) where a label is missing: see :doc:`/missing_labels`. Rows
             without a known label are left out.
         """
         deadline = self._deadline()

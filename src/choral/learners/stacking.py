@@ -5,8 +5,8 @@ r"""Exponents of a pool of several models: marginals and dependence apart.
 
 The first factors are the marginals of all models, the second ones the lifts of those that know label sets: how much
 more probable they find a label set than if labels were independent. The frequencies of label sets in training are a
-lift, too, the same for all rows. A model may know much of labels one by one and little of how they hang together, or
-the other way round, so each has an exponent for both.
+lift, too, the same for all rows. A model may know much of labels one by one and little of how they depend on each
+other, or the other way round, so each has an exponent for both.
 
 Exponents of marginals are first those with the best likelihood of labels, one by one: every row has K labels to learn
 them from. Then all exponents together are those with the best score S of `choral.learners.pooling`, not far from there.

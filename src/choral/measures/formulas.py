@@ -103,7 +103,7 @@ class BinomialMeasure(Formula):
     Parameters
     ----------
     k : int
-        The size of the label sets, from 1 to the number of labels.
+        The size of the label sets, from 1 to the number of labels. It must be given.
 
     See Also
     --------

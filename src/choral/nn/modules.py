@@ -83,7 +83,7 @@ class ChoquetLoss(nn.Module):
         preds : tensor of shape (n_rows, n_labels)
             Logits.
         target : tensor of shape (n_rows, n_labels)
-            True labels; nan or ``ignore_index`` where they are missing.
+            True labels, 0 or 1.
         """
         check_differentiable(preds, target)
         return reduce_rows(row_losses(preds, target, self.measure, self.surrogate), self.reduction)

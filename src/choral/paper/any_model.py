@@ -149,7 +149,7 @@ class DecidedJointly:
     See Also
     --------
     any_model : A common model and a calibrator.
-    choral.calibration.JointCalibrator : Learn from scores how labels hang together.
+    choral.calibration.JointCalibrator : Learn from scores how labels depend on each other.
 
     Examples
     --------

@@ -33,10 +33,11 @@ class Written(NamedTuple):
 
 
 def heading(contents: Contents) -> str:
-    """What the page is about: the title of a study; the models of an evaluation and the labels they are judged by."""
+    """What the page is about: the title of a study; the models of an evaluation and what they are judged on."""
     if contents["kind"] != "evaluation":
         return text(contents["title"])
-    return text(f"{join_names(_shorten(_competitors(contents)))} on {contents['title']}")
+    models = join_names(_shorten(_competitors(contents)))
+    return text(models if contents["title"] is None else f"{models} on {contents['title']}")
 
 
 def title(contents: Contents) -> str:

@@ -36,7 +36,7 @@ def read_plan(plan: str | os.PathLike[str], *, ready: Mapping[str, Traversable] 
     Parameters
     ----------
     plan : str or path-like
-        ``"quick"`` (embedded data, a minute), or the path of a TOML file: see ``docs/study.md``. Paths in it are
+        ``"quick"`` (embedded data, a minute), or the path of a TOML file: see :doc:`/study`. Paths in it are
         relative to its folder, from which modules can be imported too. For the plans of the paper, see
         `choral.paper.read_plan`.
     ready : mapping from name to file, optional

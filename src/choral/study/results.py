@@ -69,6 +69,6 @@ class Results(Comparisons):
     def tables(self) -> dict[str, Table]:
         """All tables by name: losses, wins, slopes, crossings, differences, ranks, and those of the sections.
 
-        See `choral.study.tables`.
+        ``to_pandas`` of each makes a frame of it.
         """
         return make_tables(self) | {name: table for section in self.sections for name, table in section.tables.items()}
