@@ -128,6 +128,16 @@ def test_the_same_results_make_the_same_files(write_figures, tmp_path):
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
 
 
+def test_processes_write_into_the_current_folder(write_figures, tmp_path, monkeypatch):
+    """Processes of joblib outlive a call: they stay in the folder where they were started."""
+    results = RandomResults({"flags": 3, "scene": 3}, ["BR", "LP", "CC"])
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        paths = write_figures(results, "figures", formats=["svg"], n_jobs=2)
+        assert files(tmp_path / name) == sorted(map(str, paths))
+
+
 def test_processes_draw_the_same_files(write_figures, tmp_path):
     results = RandomResults({"flags": 3, "scene": 3}, ["BR", "LP", "CC"])
     places = []

@@ -131,18 +131,19 @@ def write_figures(
     ]
     places = list(_file_places(drawings))
     batches = [places[first : first + BATCH] for first in range(0, len(places), BATCH)]
+    folder, root = Path(folder), Path(folder).absolute()  # processes may stay in the folder of an earlier call
     drawn = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_draw_batch)(batch, Path(folder), formats) for batch in batches
+        delayed(_draw_batch)(batch, root, formats) for batch in batches
     )
     written: list[Path] = []
     done = 0
     for batch, paths in zip(batches, drawn, strict=True):
-        written += paths
+        written += [folder / path.relative_to(root) for path in paths]
         for place, _ in batch:
             done += 1
             if progress is not None:
                 progress(done, len(drawings), place)
-    _remove_former(Path(folder), written, formats)
+    _remove_former(folder, written, formats)
     return written
 
 
