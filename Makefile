@@ -60,7 +60,7 @@ release-check: $(VENV)/installed-release ## build wheel and sdist, check them, i
 	$(BIN)/python scripts/release_check.py --pythons $(PYTHONS) --require $(REQUIRE_PYTHONS) --pytest="$(strip $(PARALLEL))"
 
 check-tag: ## refuse a TAG that is not v and the version
-	@grep -qx "__version__ = \"$(TAG:v%=%)\"" src/choral/_version.py || { echo "The tag $(TAG) is not the version in src/choral/_version.py."; exit 1; }
+	@test "$(TAG)" = "v$(TAG:v%=%)" && grep -qx "__version__ = \"$(TAG:v%=%)\"" src/choral/_version.py || { echo "The tag $(TAG) is not the version in src/choral/_version.py."; exit 1; }
 
 lint: $(VENV)/installed-dev lint-page lint-workflows ## style, types and the order of the layers
 	$(BIN)/ruff check .
@@ -141,7 +141,7 @@ figures: $(VENV)/installed-cli,plot ## draw the README's figures anew, and write
 	$(BIN)/python scripts/figures.py && $(BIN)/python scripts/examples.py
 
 clean: ## remove what was made here
-	rm -rf .venv* node_modules demo build dist .coverage* coverage.xml .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv* node_modules demo build dist .coverage* coverage.xml docs/_build docs/auto_examples docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # Older Pythons are told so at once: pip would search for long, and fail.
 check_python = $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src", "video": "src"}
+LOADED |= {"audio": "src", "embed": "src", "object": "data"}
 NOT_LOADED = {"alternate", "author", "canonical", "help", "index", "next", "prev", "search"}  # relations of a link
 NO_PAGES = {"chart.html", "report.html", "webpack-macros.html"}  # choral's report has tests; a template of the theme
 
@@ -23,8 +24,8 @@ class Page(HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.anchors, self.links, self.loaded, self.levels, self.faults = set(), [], [], [], []
-        self.language = self.title = ""
-        self.in_title = False
+        self.language = self.title = self.style = ""
+        self.in_title = self.in_style = False
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
@@ -38,6 +39,9 @@ class Page(HTMLParser):
             self.links.append(values["href"])
         if values.get(LOADED.get(tag)) and not NOT_LOADED & set((values.get("rel") or "").split()):
             self.loaded.append(values[LOADED[tag]])
+        self.loaded += [each.split()[0] for each in (values.get("srcset") or "").split(",") if each.strip()]
+        self.style += values.get("style") or ""
+        self.in_style = tag == "style"
         if re.fullmatch("h[1-6]", tag):
             self.levels.append(int(tag[1]))
         if tag == "img" and "alt" not in values:
@@ -46,12 +50,14 @@ class Page(HTMLParser):
             self.faults.append(f"no title: iframe of {values.get('src')}")
 
     def handle_endtag(self, tag):
-        """The end of the title."""
+        """The end of the title or of a style."""
         self.in_title = self.in_title and tag != "title"
+        self.in_style = self.in_style and tag != "style"
 
     def handle_data(self, data):
-        """Words; those of the title are kept."""
+        """Words; those of the title and of styles are kept."""
         self.title += data if self.in_title else ""
+        self.style += data if self.in_style else ""
 
 
 def check_page(page):
@@ -66,13 +72,14 @@ def check_page(page):
     for above, below in zip(page.levels, page.levels[1:], strict=False):
         if below > above + 1:
             yield f"heading of level {below} below one of level {above}"
-    yield from (f"loads from elsewhere: {each}" for each in page.loaded if is_outside(each))
+    outside = [each for each in page.loaded if is_outside(each)] + outside_of_style(page.style)
+    yield from (f"loads from elsewhere: {each}" for each in outside)
 
 
 def check_links(path, pages, root):
     """Links of a page that lead nowhere."""
     for link in (*pages[path].links, *pages[path].loaded):
-        if is_outside(link) or link.startswith(("mailto:", "data:", "javascript:")):
+        if is_outside(link) or link.startswith(("mailto:", "tel:", "data:", "blob:", "javascript:")):
             continue
         parts = urlsplit(link)
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
@@ -86,8 +93,13 @@ def check_links(path, pages, root):
 def check_styles(root):
     """Style sheets that load from elsewhere."""
     for path in root.rglob("*.css"):
-        for address in re.findall(r"""(?:url\(|@import\s+)\s*['"]?((?:https?:)?//[^'")\s]+)""", path.read_text()):
+        for address in outside_of_style(path.read_text(encoding="utf-8")):
             yield f"{path.relative_to(root)}: loads from elsewhere: {address}"
+
+
+def outside_of_style(style):
+    """What a style loads from elsewhere."""
+    return re.findall(r"""(?:url\(|@import\s+)\s*['"]?((?:https?:)?//[^'")\s]+)""", style)
 
 
 def is_outside(link):

@@ -36,16 +36,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wheel, sdist = build()
     check_wheel(wheel)
     check_sdist(sdist)
-    missing = []
+    tried = []
     for version in options.pythons:
         python = find_python(version)
         if python is None:
-            missing.append(version)
             say(f"Python {version}: not found, skipped")
         else:
             try_wheel(version, python, wheel, sdist, options.pytest.split())
-    if unmet := sorted(set(missing) & set(options.require)):
-        say(f"required, but not found: Python {', '.join(unmet)}")
+            tried.append(version)
+    if unmet := [version for version in options.require if version not in tried]:
+        say(f"required, but not tried: Python {', '.join(unmet)}")
     return int(bool(unmet))
 
 

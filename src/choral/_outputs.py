@@ -49,7 +49,7 @@ def is_there(path: Path) -> bool:
     """
     try:
         path.stat()
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a null character is in no name
         return False
     except OSError as error:
         if error.errno == errno.ELOOP:  # links that lead to each other

@@ -149,8 +149,14 @@ def stack_proba(proba: np.ndarray | Sequence[ArrayLike], classes: Sequence[Itera
     >>> stack_proba([[[0.9, 0.1]], [[1.0]]], classes=[[0, 1], [0]])  # the second label never occurred
     array([[0.1, 0. ]])
     """
-    if len(getattr(proba, "shape", ())) == 2:  # an array or a frame
+    if sp.issparse(proba):
+        return proba.toarray()
+    n_dimensions = len(getattr(proba, "shape", ()))
+    if n_dimensions == 2:  # an array or a frame
         return np.asarray(proba)
+    if n_dimensions != 3 and not isinstance(proba, (list, tuple)):
+        wanted = "predict_proba must return a matrix, or a list with an array for each label"
+        raise TypeError(f"{wanted}; got {type(proba).__name__}.")
     tables = [np.asarray(output, dtype=float) for output in proba]
     if not tables or (classes is not None and len(classes) != len(tables)):
         raise ValueError(f"predict_proba must have one array for each label; got {len(tables)} arrays.")

@@ -243,6 +243,7 @@ def test_npz_with_nan(tmp_path, calibrator):
 
 def test_files_that_are_not_there(tmp_path):
     assert_refused(tmp_path / "none.json", "does not exist; expected a file")
+    assert_refused(tmp_path / "no\0ne.json", "does not exist; expected a file")
     (tmp_path / "folder.json").mkdir()
     assert_refused(tmp_path / "folder.json", "is a folder or a device; expected a file")
     assert_refused(tmp_path / "rule.txt", "path must name a file that ends in .json or .npz")

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from choral.datasets import load_digits_segments
-from choral.learners import BinaryRelevance, ExpectedLossClassifier, JointForest, StackedJoint
+from choral.learners import BinaryRelevance, ExpectedLossClassifier, JointForest, RandomKLabelsets, StackedJoint
 
 DIGITS = load_digits_segments()
 X, Y = DIGITS.X[:240] / 16, DIGITS.Y[:240]
@@ -123,6 +123,79 @@ def test_an_object_without_predict_in_binary_relevance():
     np.testing.assert_array_equal(model.predict(X), model.predict_proba(X) > 0.5)
 
 
+def test_two_labels_that_exclude_each_other_stay_labels_where_one_at_a_time_is_refused():
+    labels = np.column_stack([Y[:, 0], 1 - Y[:, 0]])
+    assert isinstance(fitted(AllAtOnce(), labels), AllAtOnce)
+
+
+def test_a_column_of_predictions_is_as_good_as_a_vector():
+    model = BinaryRelevance(InColumns(), random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), BinaryRelevance(InContext(), random_state=0).fit(X, Y).predict(X))
+
+
+def test_an_object_that_only_predicts_is_sure_of_what_it_says():
+    model = BinaryRelevance(OnlyPredicts(), random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(X), model.predict(X))
+
+
+def test_label_sets_of_an_object_without_get_params():
+    model = RandomKLabelsets(SeveralClasses(), k=2, m=4, random_state=0).fit(X, Y)
+    assert model.predict(X).shape == Y.shape
+
+
+class InColumns(InContext):
+    def predict(self, X):
+        return (self.predict_proba(X)[:, 1:] > 0.5).astype(int)
+
+
+class OnlyPredicts:
+    def fit(self, X, y):
+        self.model = InContext()
+        self.model.fit(X, y)
+
+    def predict(self, X):
+        return (self.model.predict_proba(X)[:, 1] > 0.5).astype(int)
+
+
+class SeveralClasses:
+    def fit(self, X, y):
+        self.model = LogisticRegression().fit(X, y)
+        self.classes_ = self.model.classes_
+
+    def predict(self, X):
+        return self.model.predict(X)
+
+
+class Percentages(InContext):
+    def predict_proba(self, X):
+        return 100 * super().predict_proba(X)
+
+
+class OtherClasses(InContext):
+    classes_ = ("0", "1")
+
+
+class UntoldClasses(InContext):
+    classes_ = None
+
+
+class InTwoColumns(InContext):
+    def predict(self, X):
+        return self.predict_proba(X) > 0.5
+
+
+def test_classes_that_are_none_are_0_and_1():
+    models = [BinaryRelevance(member).fit(X, Y) for member in (UntoldClasses(), InContext())]
+    np.testing.assert_array_equal(*(model.predict_proba(X) for model in models))
+
+
+def test_two_columns_of_predictions_are_refused():
+    with pytest.raises(
+        ValueError, match=r"predict of InTwoColumns must return the shape \(240,\) for a label; got \(240, 2"
+    ):
+        BinaryRelevance(InTwoColumns()).fit(X, Y).predict(X)
+
+
 class TooWide(InContext):
     def predict_proba(self, X):
         return np.full((len(X), 5), 0.2)
@@ -141,6 +214,8 @@ class Silent:
             ValueError,
             r"predict_proba of TooWide must return the shape \(240, 2\) for a label; got \(240, 5\)",
         ),
+        (Percentages(), ValueError, r"predict_proba of Percentages must lie in \[0, 1\]; got \d\d\."),
+        (OtherClasses(), ValueError, r"classes_ of OtherClasses must be 0 and 1 for a label; got \['0', '1'\]"),
         (Silent(), TypeError, "estimator must have predict_distribution, predict_proba or estimators_; Silent has not"),
         ("forest", TypeError, "an estimator must be an object with fit, such as LogisticRegression"),
     ],

@@ -97,6 +97,15 @@ def test_stack_proba_follows_the_classes():
     np.testing.assert_array_equal(choral.stack_proba(scores), scores)
 
 
+def test_stack_proba_takes_a_sparse_matrix():
+    np.testing.assert_array_equal(choral.stack_proba(sp.csr_matrix([[0, 0.5], [0.25, 0]])), [[0, 0.5], [0.25, 0]])
+
+
+def test_stack_proba_wants_a_matrix_or_a_list():
+    with pytest.raises(TypeError, match="a matrix, or a list with an array for each label; got NoneType"):
+        choral.stack_proba(None)
+
+
 def test_scorers_work_in_model_selection():
     X, Y = data()
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)

@@ -19,6 +19,7 @@ from choral.learners.pruned_tree import PrunedTreeClassifier, fit_trees
 from choral.rows.blocks import check_binary
 
 MAX_SEED = np.iinfo(np.int32).max
+ROUNDING = 1e-5  # how far probabilities in float32 may lie outside [0, 1]
 
 
 def _has_proba(learner: Any) -> bool:
@@ -230,14 +231,18 @@ def predict_class(model: Any, X: Any) -> np.ndarray:
     """The class of each row."""
     if not hasattr(model, "predict"):
         return (positive_share(model, X) > 0.5).astype(np.intp)
-    return model.predict(_features_for(model, X))
+    labels = np.asarray(model.predict(_features_for(model, X)))
+    if labels.size != _num_samples(X):
+        kind, expected = type(model).__name__, (_num_samples(X),)
+        raise ValueError(f"predict of {kind} must return the shape {expected} for a label; got {labels.shape}.")
+    return labels.reshape(-1)  # some return a column
 
 
 def class_shares(model: Any, X: Any) -> np.ndarray:
     """The probability of each class, of shape (n_samples, n_classes); 0 and 1 for a model that has none."""
     if hasattr(model, "predict_proba"):
         return model.predict_proba(_features_for(model, X))
-    return (model.predict(X)[:, np.newaxis] == model.classes_).astype(float)
+    return (predict_class(model, X)[:, np.newaxis] == _classes_of(model)).astype(float)
 
 
 def positive_share(model: Any, X: Any) -> np.ndarray:
@@ -245,15 +250,32 @@ def positive_share(model: Any, X: Any) -> np.ndarray:
 
     A model without ``classes_`` must have a column for 0 and one for 1.
     """
-    classes = np.asarray(getattr(model, "classes_", (0, 1)))
+    classes, kind = _classes_of(model), type(model).__name__
+    if not np.isin(classes, (0, 1)).all():
+        raise ValueError(f"classes_ of {kind} must be 0 and 1 for a label; got {classes.tolist()}.")
     of_class = np.flatnonzero(classes == 1)
     if not of_class.size:
         return np.zeros(_num_samples(X))
     shares, expected = np.asarray(class_shares(model, X)), (_num_samples(X), classes.size)
     if shares.shape != expected:
-        kind = type(model).__name__
         raise ValueError(f"predict_proba of {kind} must return the shape {expected} for a label; got {shares.shape}.")
-    return shares[:, of_class[0]].astype(float).clip(0, 1)  # the exponential of a logarithm may round to more than 1
+    share = clip_rounded(shares[:, of_class[0]].astype(float))
+    if not (share.min(initial=0) >= 0 and share.max(initial=1) <= 1):  # nan fails too
+        worst = share[np.argmax(~((share >= 0) & (share <= 1)))]
+        raise ValueError(f"predict_proba of {kind} must lie in [0, 1]; got {worst:g}.")
+    return share
+
+
+def clip_rounded(scores: np.ndarray) -> np.ndarray:
+    """Probabilities without what rounding put outside [0, 1], as the exponential of a logarithm or float32 may do."""
+    outside = np.abs(scores - 0.5).max(initial=0) - 0.5
+    return scores.clip(0, 1) if 0 < outside <= ROUNDING else scores
+
+
+def _classes_of(model: Any) -> np.ndarray:
+    """The classes of a model of one label; one that does not tell them has 0 and 1."""
+    classes = getattr(model, "classes_", None)
+    return np.asarray((0, 1) if classes is None else classes)
 
 
 def _features_for(model: Any, X: Any) -> Any:

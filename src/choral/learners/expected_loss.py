@@ -11,7 +11,7 @@ from choral._last_learner import last_learner, reach_learner
 from choral._typing import Features, LabelMatrix, RandomState
 from choral.decisions import IndependentLabels, LabelDistribution
 from choral.decisions.base import Distribution
-from choral.learners.base import MetaClassifier, seeded_clones
+from choral.learners.base import MetaClassifier, clip_rounded, seeded_clones
 from choral.learners.binary_relevance import BinaryRelevance
 from choral.learners.joint import JointClassifier, has_distribution, predict_distribution
 from choral.learners.joint_forest import JointForest
@@ -20,7 +20,6 @@ from choral.scores import stack_proba
 
 SOURCES = ("auto", "distribution", "marginals", "ensemble")
 PROBED_ROWS = 50  # to see what a classifier returns
-ROUNDING = 1e-5  # how far probabilities in float32 may lie outside [0, 1]
 
 
 class ExpectedLossClassifier(JointClassifier, MetaClassifier):
@@ -118,7 +117,14 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
             of_one_label = self._tells_of_two_classes(alone, X)
         except Exception as refusal:  # of any kind: packages have their own
             return _fit_each(each, X, Y, refusal)
-        return each.fit(X, Y) if of_one_label else alone  # answers of another shape are refused when they are needed
+        if not of_one_label:
+            return alone  # answers of another shape are refused when they are needed
+        try:
+            return each.fit(X, Y)
+        except Exception:
+            if self.n_labels_ != 2:
+                raise
+            return alone  # it wants a matrix: two labels that exclude each other look like the classes of one
 
     def _may_know_one_label_only(self, estimator: Any) -> bool:
         """Whether it can be asked about labels one by one: it has probabilities, and no distribution of all labels."""
@@ -174,8 +180,7 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
         if source == "marginals":
             scores = stack_proba(self.estimator_.predict_proba(X), getattr(self.estimator_, "classes_", None))
             self._check_shape("predict_proba", scores.shape, n_rows)
-            outside = np.abs(scores - 0.5).max(initial=0) - 0.5
-            return IndependentLabels(scores.clip(0, 1) if 0 < outside <= ROUNDING else scores)
+            return IndependentLabels(clip_rounded(scores))
         return LabelDistribution.from_samples(np.stack(self._votes(X, n_rows), axis=1))
 
     def _votes(self, X: Any, n_rows: int) -> list[np.ndarray]:

@@ -100,7 +100,9 @@ class RandomKLabelsets(MetaClassifier):
             model._check_training(X, Y[:, labels])
             which.append(model._find_labelsets(Y[:, labels]))
             self.estimators_.append(model)
-        inner = fit_models([clone(model.estimator) for model in self.estimators_], X, which, n_jobs=self.n_jobs)
+        inner = fit_models(
+            [clone(model.estimator, safe=False) for model in self.estimators_], X, which, n_jobs=self.n_jobs
+        )
         for model, fitted in zip(self.estimators_, inner, strict=True):
             model.estimator_ = fitted
         return self
