@@ -15,7 +15,7 @@ K labels must be right together). The loss at k is the share of groups of k labe
 INPUTS = """
 Args:
     predictions: a row for each example, of labels (0 or 1) or scores in [0, 1], one for each label.
-    references: a row for each example, of true labels: 0, 1, or -100 for a label that is missing.
+    references: a row for each example, of true labels: 0, 1, or -100 or nan for a label that is missing.
     threshold: a label is predicted where its score is at least the threshold (0.5 unless given); None judges scores
         as they are.
 Returns:
@@ -38,7 +38,7 @@ class ChoralCurve(evaluate.Metric):
             features=datasets.Features(
                 {
                     "predictions": datasets.Sequence(datasets.Value("float64")),
-                    "references": datasets.Sequence(datasets.Value("int64")),
+                    "references": datasets.Sequence(datasets.Value("float64")),  # int64 would make 0 of 0.7
                 }
             ),
         )

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from choral._array_api import to_host
@@ -121,12 +120,12 @@ def scores_from_logits(logits: LabelMatrix) -> np.ndarray:
     return expit(matrix.astype(float, copy=False))
 
 
-def stack_proba(proba: np.ndarray | Sequence[ArrayLike], classes: Sequence[Iterable[int]] | None = None) -> np.ndarray:
+def stack_proba(proba: Any, classes: Sequence[Iterable[int]] | None = None) -> np.ndarray:
     """One matrix of scores from scikit-learn's ``predict_proba`` for several outputs.
 
     Parameters
     ----------
-    proba : list of n_labels arrays of shape (n_samples, n_classes), or array of shape (n_samples, n_labels)
+    proba : list of n_labels arrays of shape (n_samples, n_classes), or matrix of shape (n_samples, n_labels)
         As ``predict_proba`` returns it.
     classes : list of n_labels arrays, optional
         ``estimator.classes_``. Tells which column is the label 1, also where a label had one class only in

@@ -1,5 +1,6 @@
 """Hugging Face: metrics for Trainer, the recipe, and the folder for evaluate, all without a network."""
 
+import json
 import shutil
 from types import SimpleNamespace
 
@@ -37,6 +38,12 @@ def test_missing_labels():
     labels[0, :3], observed[0, :3] = -100, np.nan
     found = compute_metrics(SimpleNamespace(predictions=LOGITS, label_ids=labels))
     assert found["hamming_loss"] == pytest.approx(choral.loss_curve(observed, (LOGITS >= 0).astype(int)).losses[0])
+
+
+def test_perfect_predictions_have_no_togetherness():
+    found = compute_metrics(SimpleNamespace(predictions=2 * Y - 1, label_ids=Y))
+    assert found == {"hamming_loss": 0, "loss_k_2": 0, "loss_k_3": 0, "subset_loss": 0, "area": 0}
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
 @others_warn
@@ -83,8 +90,18 @@ def test_metric_takes_scores_and_missing_labels(metric_folder):
     assert found["losses"] == pytest.approx(choral.loss_curve(Y, scores).losses.tolist())
     labels, observed = Y.copy(), Y.astype(float)
     labels[0, :3], observed[0, :3] = -100, np.nan
-    found = metric.compute(predictions=scores.tolist(), references=labels.tolist())
-    assert found["losses"] == pytest.approx(choral.loss_curve(observed, (scores >= 0.5).astype(int)).losses.tolist())
+    for references in (labels.tolist(), observed.tolist()):
+        found = metric.compute(predictions=scores.tolist(), references=references)
+        expected = choral.loss_curve(observed, (scores >= 0.5).astype(int)).losses
+        assert found["losses"] == pytest.approx(expected.tolist())
+
+
+@others_warn
+def test_metric_refuses_soft_references(metric_folder):
+    import evaluate
+
+    with pytest.raises(ValueError, match=r"y_true must be binary, 0 or 1; y_true\[0, 1\] is 0.7"):
+        evaluate.load(str(metric_folder)).compute(predictions=[[0.9, 0.2]], references=[[1, 0.7]])
 
 
 def test_front_matter_names_files_that_are_there():

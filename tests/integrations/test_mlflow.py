@@ -1,7 +1,10 @@
 """MLflow with a database in a folder of its own: what was logged is read back."""
 
+import sys
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import choral
 from choral.integrations.mlflow import MultilabelEvaluator, log_evaluation
@@ -33,6 +36,17 @@ def mlflow(tmp_path, monkeypatch):
     while mlflow.active_run():
         mlflow.end_run()
     mlflow.set_tracking_uri(before)
+
+
+def judge(mlflow, predictions, **options):
+    """What the evaluator finds of a model with these predictions, without intervals unless asked for."""
+    return mlflow.models.evaluate(
+        lambda X: predictions,
+        np.zeros((40, 2)),
+        targets=Y,
+        model_type="multilabel-classifier",
+        evaluator_config={"n_bootstrap": 0, **options},
+    )
 
 
 def curve_of(mlflow, run_id, key):
@@ -87,6 +101,46 @@ def test_names_that_become_alike_and_other_kinds_are_refused(mlflow):
     assert mlflow.active_run() is None
 
 
+@pytest.mark.parametrize(
+    "model, name",
+    [("", "_"), (".", "_"), ("..", "__"), ("../x", "___x"), ("/x", "_x"), ("x.1", "x.1"), ("long" * 70, "long" * 50)],
+)
+def test_names_that_mlflow_refuses_become_allowed(mlflow, model, name):
+    metrics = log_evaluation(choral.evaluate(Y, {model: P}, family="polynomial", n_bootstrap=0))
+    logged = mlflow.get_run(mlflow.active_run().info.run_id).data.metrics
+    assert f"{name}/area" in metrics
+    assert metrics.keys() | {f"{name}/polynomial_loss"} <= logged.keys()
+
+
+def test_long_names_that_become_alike_are_refused(mlflow):
+    with pytest.raises(ValueError, match="are both 'a{200}' in MLflow; please rename one of them"):
+        log_evaluation(choral.evaluate(Y, {"a" * 201: P, "a" * 202: P}, n_bootstrap=0))
+
+
+@pytest.mark.parametrize("parameters, family", [([1, 4], "binomial"), ([1, 2, np.inf], "polynomial")])
+def test_ends_of_the_parameters_asked_for_have_their_names(mlflow, parameters, family):
+    metrics = log_evaluation(choral.evaluate(Y, {"tree": P}, family=family, parameters=parameters, n_bootstrap=0))
+    assert metrics["tree/hamming_loss"] == pytest.approx(choral.hamming_loss(Y, P))
+    assert metrics["tree/subset_loss"] == pytest.approx(choral.subset_loss(Y, P))
+
+
+def test_without_the_ends_there_are_no_names_for_them(mlflow):
+    metrics = log_evaluation(choral.evaluate(Y, {"tree": P}, parameters=[2, 3], n_bootstrap=0))
+    assert [name for name in metrics if name.startswith("tree/")] == ["tree/area", "tree/togetherness"]
+
+
+@pytest.mark.parametrize("missing", ["pandas", "matplotlib.figure", "plotly"])
+def test_nothing_is_logged_where_a_package_is_missing(mlflow, monkeypatch, missing):
+    evaluation = choral.evaluate(Y, {"tree": P}, n_bootstrap=0)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ModuleNotFoundError, match=missing):
+        log_evaluation(evaluation)
+    assert mlflow.active_run() is None
+    with mlflow.start_run() as run, pytest.raises(ModuleNotFoundError, match=missing):
+        log_evaluation(evaluation)
+    assert mlflow.get_run(run.info.run_id).data.metrics == {}
+
+
 def test_evaluator_has_the_methods_that_mlflow_asks_for(mlflow):
     from mlflow.models.evaluation.base import ModelEvaluator, list_evaluators
 
@@ -127,11 +181,55 @@ def test_evaluator_takes_columns_of_lists_and_its_result_is_saved(mlflow, tmp_pa
 
 
 @pytest.mark.parametrize(
+    "columns, order",
+    [
+        (list("abcd"), [3, 1, 0, 2]),  # the labels in another order: by name
+        ([10, 11, 12, 13], [3, 1, 0, 2]),
+        (list("wxyz"), [0, 1, 2, 3]),  # other names, and none: by position
+        (range(4), [0, 1, 2, 3]),
+        (list("aabb"), [0, 1, 2, 3]),
+    ],
+)
+def test_evaluator_puts_columns_into_the_order_of_the_labels(mlflow, columns, order):
+    frame = pd.DataFrame(P, columns=columns, index=range(100, 140)).iloc[:, order]
+    if columns == range(4):
+        frame.columns = columns
+    labels = list("abcd") if columns != [10, 11, 12, 13] else columns
+    expected = P if sorted(map(str, frame.columns)) == sorted(map(str, labels)) else P[:, order]
+    found = judge(mlflow, frame, labels=labels)
+    assert found.metrics["hamming_loss"] == pytest.approx(choral.hamming_loss(Y, expected))
+    assert found.metrics["subset_loss"] == pytest.approx(choral.subset_loss(Y, expected))
+
+
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.coo_array])
+@pytest.mark.parametrize("labels", [None, list("abcd")])
+def test_evaluator_takes_sparse_predictions(mlflow, make, labels):
+    found = judge(mlflow, make(P * 0.7), labels=labels, threshold=0.5)
+    assert found.metrics["hamming_loss"] == pytest.approx(choral.hamming_loss(Y, P))
+    assert found.metrics["subset_loss"] == pytest.approx(choral.subset_loss(Y, P))
+
+
+@pytest.mark.parametrize(
+    "labels, error, message",
+    [
+        (["a"], ValueError, "labels must have one name for each of 4 columns of the targets; got 1"),
+        (5, TypeError, "labels must be a list of names; got 5"),
+        ("abcd", TypeError, "labels must be a list of names; got 'abcd'"),
+        ({"a", "b"}, TypeError, "labels must be a list of names; got {"),
+    ],
+)
+def test_evaluator_refuses_other_label_names(mlflow, labels, error, message):
+    with pytest.raises(error, match=message):
+        judge(mlflow, P, labels=labels)
+
+
+@pytest.mark.parametrize(
     "arguments, message",
     [
         ({"targets": None}, "targets must be given"),
         ({"targets": Y[:, 0]}, r"targets must have a column for each label; got an array of shape \(40,\)"),
         ({"evaluator_config": {"thresold": 1}}, "evaluator_config may have threshold, .*; got thresold"),
+        ({"evaluator_config": {"thresold": 1, 5: 1}}, "evaluator_config may have threshold, .*; got 5, thresold"),
         ({"custom_artifacts": [print]}, "no extra_metrics and no custom_artifacts"),
     ],
 )
@@ -141,8 +239,9 @@ def test_evaluator_says_what_it_needs(mlflow, arguments, message):
         mlflow.models.evaluate(lambda X: P, np.zeros((40, 2)), **given)
 
 
-def test_evaluator_refuses_rows_of_several_lengths(mlflow):
-    frame = pd.DataFrame({"labels": [[1, 0], [1]], "predictions": [[1, 0], [1, 1]]})
+@pytest.mark.parametrize("rows", [[[1, 0], [1]], [{"a": 1, "b": 0}, {"a": 1, "b": 1}]])
+def test_evaluator_refuses_rows_of_several_lengths_and_of_no_numbers(mlflow, rows):
+    frame = pd.DataFrame({"labels": rows, "predictions": [[1, 0], [1, 1]]})
     with pytest.raises(ValueError, match="targets must hold a list of numbers of one length in each row"):
         mlflow.models.evaluate(
             data=frame, targets="labels", predictions="predictions", model_type="multilabel-classifier"

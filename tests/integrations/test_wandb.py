@@ -2,6 +2,7 @@
 
 import json
 import struct
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,35 @@ def test_active_run_prefix_and_the_polynomial_family(wandb):
         log_evaluation(evaluation, prefix="test/")
     found = {row["test/alpha"]: row["test/tree/polynomial_loss"] for row in read_history(folder) if "test/alpha" in row}
     assert found == pytest.approx(dict(zip([1, 2.5], evaluation.curves["tree"].losses, strict=True)))
+
+
+def test_stars_in_names_of_models(wandb):
+    with wandb.init(project="test") as run:
+        folder = run.dir
+        summary = log_evaluation(choral.evaluate(Y, {"k* tree": P, "knn*": P}, n_bootstrap=0))
+        with pytest.raises(ValueError, match=r"'a\*b' and 'a_b' are both 'a_b' in Weights & Biases; please rename one"):
+            log_evaluation(choral.evaluate(Y, {"a*b": P, "a_b": P}, n_bootstrap=0))
+    assert {"k_ tree/area", "knn_/area"} <= summary.keys()
+    last = [row for row in read_history(folder) if "k" in row][-1]
+    assert last["k_ tree/binomial_loss"] == last["knn_/binomial_loss"] == pytest.approx(choral.subset_loss(Y, P))
+
+
+def test_ends_of_the_parameters_asked_for_have_their_names(wandb):
+    with wandb.init(project="test"):
+        summary = log_evaluation(choral.evaluate(Y, {"tree": P}, parameters=[1, 4], n_bootstrap=0))
+    assert summary["tree/hamming_loss"] == pytest.approx(choral.hamming_loss(Y, P))
+    assert summary["tree/subset_loss"] == pytest.approx(choral.subset_loss(Y, P))
+
+
+@pytest.mark.parametrize("missing", ["matplotlib.figure", "plotly"])
+def test_nothing_is_logged_where_a_package_is_missing(wandb, monkeypatch, missing):
+    evaluation = choral.evaluate(Y, {"tree": P}, n_bootstrap=0)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with wandb.init(project="test") as run:
+        folder = run.dir
+        with pytest.raises(ModuleNotFoundError, match=missing):
+            log_evaluation(evaluation)
+    assert read_history(folder) == []
 
 
 def test_no_run_and_other_kinds_are_refused(wandb):

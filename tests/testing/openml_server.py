@@ -1,4 +1,7 @@
-"""A server on this machine that answers as OpenML does, for one data set given as ARFF."""
+"""A server on this machine that answers as OpenML does, for one data set given as ARFF.
+
+An attribute named ``id`` is an identifier on OpenML, one named ``note`` is ignored there.
+"""
 
 import hashlib
 import json
@@ -23,12 +26,13 @@ def answers_of(arff, targets, data_id, name):
             "name": attribute.strip("'"),
             "data_type": "nominal" if kind.startswith("{") else kind,
             "is_target": str(attribute.strip("'") in (targets or "").split(",")).lower(),
-            "is_ignore": "false",
+            "is_ignore": str(attribute == "note").lower(),
             "is_row_identifier": str(attribute == "id").lower(),
             "number_of_missing_values": "0",
         }
         for index, (attribute, kind) in enumerate(attributes)
     ]
+    names = [feature["name"] for feature in features]
     description = {
         "id": str(data_id),
         "name": name,
@@ -38,6 +42,8 @@ def answers_of(arff, targets, data_id, name):
         "file_id": "77",
         "url": f"{OPENML}/data/v1/download/77/{name}.arff",
         "default_target_attribute": targets,
+        "row_id_attribute": "id" if "id" in names else None,
+        "ignore_attribute": [name for name in names if name == "note"],
         "status": "active",
         "md5_checksum": hashlib.md5(arff.encode()).hexdigest(),
     }

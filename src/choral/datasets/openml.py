@@ -3,6 +3,8 @@
 import os
 import warnings
 from collections.abc import Sequence
+from http.client import HTTPException
+from json import JSONDecodeError
 from typing import Any, Literal
 from urllib.error import URLError
 
@@ -49,9 +51,12 @@ def load_openml(
     Raises
     ------
     ConnectionError
-        If the data set is not in the folder and the server does not answer.
+        If the data set is not in the folder and the server does not answer, or breaks off.
+    OSError
+        If the folder cannot be written.
     ValueError
-        If there is no such data set, or its labels are not known, not binary or missing in some rows.
+        If there is no such data set, or its labels are not known, not binary or missing in some rows; if no attribute
+        is left as a feature; if the file is damaged, or has attributes of text or dates.
 
     See Also
     --------
@@ -68,12 +73,14 @@ def load_openml(
     if (data_id is None) == (name is None):
         wanted = "give data_id, such as 40589, or name, such as 'emotions', and not both"
         raise ValueError(f"{wanted}; got data_id={data_id!r}, name={name!r}.")
-    if isinstance(labels, str):
-        raise TypeError(f"labels must be a sequence of names; got the string {labels!r}.")
+    if labels is not None:
+        _check_names(labels)
     what = f"data set {data_id}" if name is None else f"data set {name!r}, version {version}"
     found = _fetch(what, data_id=data_id, name=name, version=version, data_home=data_home)
     targets = _choose_labels(what, found, labels)
     others = [attribute for attribute in found.feature_names if attribute not in targets]
+    if not others:
+        raise ValueError(f"{what}: every attribute is a label, so no attribute is left as a feature.")
     X, feature_names = _features(found, others)
     Y = np.column_stack([_read_label(what, label, _values(found, label)) for label in targets])
     n_nominal = sum(attribute in found.categories for attribute in others)
@@ -81,19 +88,42 @@ def load_openml(
     return Dataset(X, Y, tuple(targets), title, feature_names, n_nominal, len(others) - n_nominal)
 
 
+def _check_names(labels: Sequence[str]) -> None:
+    """Refuse what cannot be names of attributes, before anything is fetched."""
+    if isinstance(labels, str):
+        raise TypeError(f"labels must be a sequence of names; got the string {labels!r}.")
+    for label in labels:
+        if not isinstance(label, str):
+            raise TypeError(f"labels must be names, as text; one of them is {label!r}.")
+    if len(labels) == 0:
+        raise ValueError("labels is empty; name at least one attribute, or leave labels out for the targets on OpenML.")
+
+
 def _fetch(what: str, **chosen: Any) -> Any:
     """All attributes as numbers, nominal ones as places in their lists of values."""
     from sklearn.datasets import fetch_openml  # brings pandas along where it is installed
+    from sklearn.externals._arff import ArffException
 
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="A network error occurred")  # told once, when it gives up
+            # It tries again, and what is wrong is told once, when it gives up.
+            warnings.filterwarnings("ignore", message="A network error occurred|Invalid cache, redownloading")
             return fetch_openml(**chosen, as_frame=False, parser="liac-arff", target_column=None)
-    except (URLError, TimeoutError, ConnectionError) as error:
+    except (URLError, TimeoutError, ConnectionError, HTTPException, JSONDecodeError) as error:
         reason = getattr(error, "reason", None) or error
         raise ConnectionError(
             f"{what} cannot be fetched from OpenML ({reason}). Try again later; or download the ARFF file in a browser "
             "and read it by choral.datasets.read_arff(path, labels=[...])."
+        ) from error
+    except OSError as error:
+        folder = chosen["data_home"] or "scikit-learn's own folder"
+        raise OSError(f"{what} cannot be kept in {folder} ({error}). Choose another folder by data_home.") from error
+    except ArffException as error:
+        # Not its message, which says "at line -1" of a dense row, and fails if a value has a percent sign.
+        where = f" in line {error.line}" if error.line > 0 else ""
+        raise ValueError(
+            f"{what} has a file that cannot be read ({type(error).__name__}{where}): "
+            "it is damaged, or an attribute is neither numeric nor nominal."
         ) from error
     except ValueError as error:
         if "STRING" not in str(error):
@@ -106,16 +136,27 @@ def _fetch(what: str, **chosen: Any) -> Any:
 
 def _choose_labels(what: str, found: Any, labels: Sequence[str] | None) -> list[str]:
     """The names of the labels, of those that there are."""
-    targets = found.details.get("default_target_attribute") or ""
+    targets = found.details.get("default_target_attribute")
     # Several targets are one text with commas, which may also be in a name.
-    on_openml = [targets] if targets in found.feature_names else [name.strip() for name in targets.split(",") if name]
-    chosen = on_openml if labels is None else list(labels)
+    on_openml = [targets] if targets in found.feature_names else _named(found, "default_target_attribute")
+    chosen = on_openml if labels is None else [str(label) for label in labels]
     if not chosen:
         raise ValueError(f"{what} has no targets on OpenML; give labels=[...], of {some_of(found.feature_names)}.")
+    left_out = [*_named(found, "row_id_attribute"), *_named(found, "ignore_attribute")]
     for label in chosen:
+        if label in left_out:
+            raise ValueError(f"{what}: {label!r} is an identifier or ignored on OpenML, so it was left out.")
         if label not in found.feature_names:
-            raise ValueError(f"{what} has no attribute {label!r}{did_you_mean(label, found.feature_names)}.")
+            raise ValueError(f"{what} has no attribute {label!r}{did_you_mean(label, found.feature_names)}")
+        if chosen.count(label) > 1:
+            raise ValueError(f"{what}: {label!r} is more than once among the labels.")
     return chosen
+
+
+def _named(found: Any, key: str) -> list[str]:
+    """The attributes that OpenML names under this key: a list, or one text with commas."""
+    names = found.details.get(key) or []
+    return [name.strip() for name in names.split(",") if name.strip()] if isinstance(names, str) else names
 
 
 def _values(found: Any, label: str) -> np.ndarray:
@@ -123,7 +164,7 @@ def _values(found: Any, label: str) -> np.ndarray:
     column = found.data[:, [found.feature_names.index(label)]]
     numbers = np.asarray(column.toarray() if sp.issparse(column) else column, dtype=float)[:, 0]
     if label not in found.categories:
-        return numbers
+        return numbers + 0.0  # -0.0 is 0.0
     words = np.array([*found.categories[label], np.nan], dtype=object)
     return words[np.where(np.isnan(numbers), -1, numbers).astype(int)]
 
@@ -133,7 +174,7 @@ def _read_label(what: str, label: str, values: np.ndarray) -> np.ndarray:
     words = [str(value).strip().lower() for value in values]
     bad = next((row for row, word in enumerate(words) if word not in RELEVANT), None)
     if bad is not None:
-        got = "is missing" if words[bad] == "nan" else f"is {values[bad]!r}"
+        got = "is missing" if words[bad] == "nan" else f"is {values.item(bad)!r}"
         problem = f"labels must be TRUE or FALSE, 1 or 0; {label!r} {got} in row {bad}"
         raise ValueError(f"{what}: {problem}. Choose the labels by labels=[...].")
     return np.array([RELEVANT[word] for word in words], dtype=np.uint8)

@@ -1,6 +1,7 @@
 """What all trackers keep of an evaluation: a few numbers with names, the figure and the page."""
 
 import tempfile
+from collections.abc import Callable, Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,15 +22,28 @@ def check_evaluation(evaluation: Evaluation) -> None:
 
 def named_numbers(evaluation: Evaluation) -> dict[str, dict[str, float]]:
     """For each model and the baseline: the losses at the ends, area and togetherness, as far as there are any."""
-    columns, rows, _ = evaluation.summary()
+    columns, rows, parameters = evaluation.summary()
+    subset = evaluation.n_labels if evaluation.family == "binomial" else np.inf
+    ends = {subset: "subset", 1: "Hamming"}  # of a single label, both are one loss, called Hamming
+    # Parameters that were asked for are titled "k=1" instead.
+    titles = [*(ends.get(parameter) for parameter in parameters), *columns[len(parameters) :]]
     return {
         model: {
-            NAMES[column]: value
-            for column, value in zip(columns, values, strict=True)
-            if column in NAMES and not np.isnan(value)
+            NAMES[title]: value
+            for title, value in zip(titles, values, strict=True)
+            if title in NAMES and not np.isnan(value)
         }
         for model, values in rows.items()
     }
+
+
+def tracker_names(models: Iterable[str], rename: Callable[[str], str], tracker: str) -> dict[str, str]:
+    """The names of models as the tracker allows them; two that become alike are refused."""
+    names = {model: rename(model) for model in models}
+    for model, name in names.items():
+        if twins := [other for other in names if other != model and names[other] == name]:
+            raise ValueError(f"{model!r} and {twins[0]!r} are both {name!r} in {tracker}; please rename one of them.")
+    return names
 
 
 def draw(evaluation: Evaluation) -> Any:

@@ -33,8 +33,9 @@ def compute_metrics(prediction: Any, *, threshold: float | None = 0.5, losses: S
     -------
     metrics : dict of float by name
         ``"hamming_loss"``, ``"loss_k_2"``, ``"loss_k_3"``, the loss at half of the labels, ``"subset_loss"``,
-        ``"area"`` and ``"togetherness"`` (no loss), as far as there are as many labels; and ``"NAME_loss"`` for each of
-        ``losses``. `Trainer` puts ``eval_`` before each.
+        ``"area"`` and ``"togetherness"`` (no loss), as far as there are any: few labels have fewer losses, and perfect
+        predictions have no togetherness; and ``"NAME_loss"`` for each of ``losses``. `Trainer` puts ``eval_`` before
+        each.
 
     See Also
     --------
@@ -59,6 +60,7 @@ def compute_metrics(prediction: Any, *, threshold: float | None = 0.5, losses: S
     found = {
         NAMES.get(column, f"loss_{column.replace('=', '_')}"): value
         for column, value in zip(columns, rows["model"], strict=True)
+        if not np.isnan(value)  # which JSON does not know
     }
     return found | {f"{name}_loss": _loss(name, y_true, y_pred) for name in losses}
 

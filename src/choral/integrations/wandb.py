@@ -5,7 +5,7 @@ from typing import Any
 from choral._optional import require
 from choral.evaluation import Evaluation
 from choral.evaluation.result import COLUMNS
-from choral.integrations._numbers import check_evaluation, draw, named_numbers, write_page
+from choral.integrations._numbers import check_evaluation, draw, named_numbers, tracker_names, write_page
 
 
 def log_evaluation(
@@ -28,9 +28,10 @@ def log_evaluation(
     -------
     summary : dict of float by name
         ``"MODEL/hamming_loss"``, ``"MODEL/subset_loss"``, ``"MODEL/area"`` and ``"MODEL/togetherness"``, of all models
-        and of the baseline, as put into the summary of the run. The points of the curves are the metrics
-        ``"MODEL/binomial_loss"`` over ``"k"``, or ``"MODEL/polynomial_loss"`` over ``"alpha"``; ``"curves"`` is a chart
-        with its table, ``"figure"`` an image, and ``"page"`` the page to explore.
+        and of the baseline, as put into the summary of the run, as far as there are any. The points of the curves are
+        the metrics ``"MODEL/binomial_loss"`` over ``"k"``, or ``"MODEL/polynomial_loss"`` over ``"alpha"``;
+        ``"curves"`` is a chart with its table, ``"figure"`` an image, and ``"page"`` the page to explore. A ``*`` in
+        the name of a model becomes ``_``: in names of metrics it stands for any text.
 
     See Also
     --------
@@ -51,23 +52,24 @@ def log_evaluation(
     if run is None:
         raise ValueError('no run of Weights & Biases is active; start one: wandb.init(mode="offline").')
     axis = f"{prefix}{'k' if evaluation.family == 'binomial' else 'alpha'}"
-    keys = {model: f"{prefix}{model}/{evaluation.family}_loss" for model in evaluation.curves}
+    names = tracker_names(evaluation.curves, lambda model: model.replace("*", "_"), "Weights & Biases")
+    keys = {model: f"{prefix}{name}/{evaluation.family}_loss" for model, name in names.items()}
+    table = wandb.Table(columns=list(COLUMNS), data=[list(row) for row in evaluation.to_rows()])
+    # First, since they fail where matplotlib or plotly is missing: the run is not left with a part.
+    parts = {
+        f"{prefix}curves": wandb.plot.line(table, "parameter", "loss", stroke="model", title=title or "Evaluation"),
+        f"{prefix}table": table,
+        f"{prefix}figure": wandb.Image(draw(evaluation)),
+        f"{prefix}page": wandb.Html(write_page(evaluation, title), inject=False),
+    }
     run.define_metric(axis, hidden=True)
     for key in keys.values():
         run.define_metric(key, step_metric=axis)
     for point, parameter in enumerate(evaluation.parameters.tolist()):
         run.log({axis: parameter, **{key: evaluation.curves[model].losses[point] for model, key in keys.items()}})
-    table = wandb.Table(columns=list(COLUMNS), data=[list(row) for row in evaluation.to_rows()])
-    run.log(
-        {
-            f"{prefix}curves": wandb.plot.line(table, "parameter", "loss", stroke="model", title=title or "Evaluation"),
-            f"{prefix}table": table,
-            f"{prefix}figure": wandb.Image(draw(evaluation)),
-            f"{prefix}page": wandb.Html(write_page(evaluation, title), inject=False),
-        }
-    )
+    run.log(parts)
     numbers = {
-        f"{prefix}{model}/{name}": value
+        f"{prefix}{names[model]}/{name}": value
         for model, named in named_numbers(evaluation).items()
         for name, value in named.items()
     }
