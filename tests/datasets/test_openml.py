@@ -37,6 +37,8 @@ SPARSE = """@relation garden
 {1 rain,3 1}
 {0 ?,1 cloudy}
 """
+IGNORED_TEXT = DENSE.replace("id numeric", "note string").replace("\n7,", "\nseven,")
+WREN_ALONE = "@relation garden\n@attribute wren {FALSE,TRUE}\n@data\nTRUE\nFALSE\n"
 
 
 @pytest.fixture
@@ -123,10 +125,6 @@ def test_names_of_labels_as_an_array(serve):
     assert str(garden.label_names) == "('owl', 'wren')"
 
 
-WREN_ALONE = "@relation garden\n@attribute wren {FALSE,TRUE}\n@data\nTRUE\nFALSE\n"
-SPARSE_LABELS = ["loudness", "sky", "wren", "thrush"]
-
-
 @pytest.mark.parametrize(
     "arff, targets, chosen, message",
     [
@@ -144,7 +142,7 @@ SPARSE_LABELS = ["loudness", "sky", "wren", "thrush"]
         (DENSE, "wren", {"labels": ["id"]}, "'id' is an identifier or ignored on OpenML, so it was left out"),
         (DENSE.replace(" id ", " note "), "note", {}, "'note' is an identifier or ignored on OpenML"),
         (WREN_ALONE, "wren", {}, "data set 40589: every attribute is a label, so no attribute is left as a feature"),
-        (SPARSE, "wren", {"labels": SPARSE_LABELS}, "no attribute is left as a feature"),
+        (SPARSE, "wren", {"labels": ["loudness", "sky", "wren", "thrush"]}, "no attribute is left as a feature"),
         (
             DENSE.replace("id numeric", "id date"),
             "wren",
@@ -159,6 +157,7 @@ SPARSE_LABELS = ["loudness", "sky", "wren", "thrush"]
         ),
         (DENSE.replace("8,?,clear", "8,?,50%"), "wren", {}, r"40589 .* \(BadNominalValue\): it is damaged, or"),
         (DENSE.replace("wind {no,yes}", "wind string"), "wren", {}, "data set 40589 has attributes of text"),
+        (IGNORED_TEXT, "wren", {}, "data set 40589 has attributes of text"),
     ],
 )
 def test_what_cannot_be_loaded(serve, arff, targets, chosen, message):

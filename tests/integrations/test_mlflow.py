@@ -180,25 +180,26 @@ def test_evaluator_takes_columns_of_lists_and_its_result_is_saved(mlflow, tmp_pa
     assert again.artifacts["page"].content == found.artifacts["page"].content
 
 
+@pytest.mark.parametrize("labels", [list("abcd"), [10, 11, 12, 13]])
+def test_evaluator_puts_columns_into_the_order_of_the_labels(mlflow, labels):
+    frame = pd.DataFrame(P, columns=labels, index=range(100, 140)).iloc[:, [3, 1, 0, 2]]
+    found = judge(mlflow, frame, labels=labels)
+    assert found.metrics["hamming_loss"] == pytest.approx(choral.hamming_loss(Y, P))
+    assert found.metrics["subset_loss"] == pytest.approx(choral.subset_loss(Y, P))
+
+
 @pytest.mark.parametrize(
-    "columns, order",
+    "columns, labels",
     [
-        (list("abcd"), [3, 1, 0, 2]),  # the labels in another order: by name
-        ([10, 11, 12, 13], [3, 1, 0, 2]),
-        (list("wxyz"), [0, 1, 2, 3]),  # other names, and none: by position
-        (range(4), [0, 1, 2, 3]),
-        (list("aabb"), [0, 1, 2, 3]),
+        (list("wxyz"), list("abcd")),
+        (range(4), [3, 1, 0, 2]),
+        (list("aabb"), list("baab")),
+        (list("abab"), list("aabb")),
     ],
 )
-def test_evaluator_puts_columns_into_the_order_of_the_labels(mlflow, columns, order):
-    frame = pd.DataFrame(P, columns=columns, index=range(100, 140)).iloc[:, order]
-    if columns == range(4):
-        frame.columns = columns
-    labels = list("abcd") if columns != [10, 11, 12, 13] else columns
-    expected = P if sorted(map(str, frame.columns)) == sorted(map(str, labels)) else P[:, order]
-    found = judge(mlflow, frame, labels=labels)
-    assert found.metrics["hamming_loss"] == pytest.approx(choral.hamming_loss(Y, expected))
-    assert found.metrics["subset_loss"] == pytest.approx(choral.subset_loss(Y, expected))
+def test_evaluator_judges_other_columns_by_position(mlflow, columns, labels):
+    found = judge(mlflow, pd.DataFrame(P, columns=columns), labels=labels)
+    assert found.metrics["hamming_loss"] == pytest.approx(choral.hamming_loss(Y, P))
 
 
 @pytest.mark.parametrize("make", [sp.csr_matrix, sp.coo_array])

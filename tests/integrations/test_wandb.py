@@ -3,6 +3,7 @@
 import json
 import struct
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -33,16 +34,28 @@ def wandb(tmp_path, monkeypatch):
 
 
 def read_records(folder):
-    """The records of the file of an offline run: a LevelDB log of protocol buffers, after seven bytes of its own."""
+    """The records of the file of an offline run, which may be written a moment after the run is closed."""
+    (path,) = Path(folder).parent.glob("*.wandb")
+    for _ in range(100):
+        records = parse_records(path.read_bytes())
+        if records and records[-1].WhichOneof("record_type") == "exit":
+            return records
+        time.sleep(0.1)
+    return pytest.fail(f"the end of the run is not written to {path}")
+
+
+def parse_records(data):
+    """A LevelDB log of protocol buffers, after seven bytes of wandb's own; without a record that is not whole yet."""
     from wandb.proto.wandb_internal_pb2 import Record
 
-    (path,) = Path(folder).parent.glob("*.wandb")
-    data, at, parts, records = path.read_bytes(), 7, [], []
+    at, parts, records = 7, [], []
     while at + HEADER.size <= len(data):
         if BLOCK - at % BLOCK < HEADER.size:
             at += BLOCK - at % BLOCK
             continue
         _, length, kind = HEADER.unpack_from(data, at)
+        if at + HEADER.size + length > len(data):
+            break
         parts.append(data[at + HEADER.size : at + HEADER.size + length])
         at += HEADER.size + length
         if kind in (1, 4):  # whole, or the last part

@@ -32,7 +32,7 @@ def answers_of(arff, targets, data_id, name):
         }
         for index, (attribute, kind) in enumerate(attributes)
     ]
-    names = [feature["name"] for feature in features]
+    there = {feature["name"] for feature in features}
     description = {
         "id": str(data_id),
         "name": name,
@@ -42,8 +42,8 @@ def answers_of(arff, targets, data_id, name):
         "file_id": "77",
         "url": f"{OPENML}/data/v1/download/77/{name}.arff",
         "default_target_attribute": targets,
-        "row_id_attribute": "id" if "id" in names else None,
-        "ignore_attribute": [name for name in names if name == "note"],
+        "row_id_attribute": "id" if "id" in there else None,
+        "ignore_attribute": ["note"] if "note" in there else [],
         "status": "active",
         "md5_checksum": hashlib.md5(arff.encode()).hexdigest(),
     }
@@ -82,7 +82,7 @@ def openml_server(monkeypatch, arff, targets, data_id=40589, name="garden"):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.01,))  # seconds between looks for the end
     thread.start()
     redirect(monkeypatch, f"http://127.0.0.1:{server.server_port}")
     try:

@@ -126,7 +126,8 @@ def _fetch(what: str, **chosen: Any) -> Any:
             "it is damaged, or an attribute is neither numeric nor nominal."
         ) from error
     except ValueError as error:
-        if "STRING" not in str(error):
+        # The second is of text in an attribute that OpenML ignores.
+        if not any(sign in str(error) for sign in ("STRING attributes", "could not convert string")):
             raise
         raise ValueError(
             f"{what} has attributes of text; only numeric and nominal ones are read. "
@@ -144,7 +145,7 @@ def _choose_labels(what: str, found: Any, labels: Sequence[str] | None) -> list[
         raise ValueError(f"{what} has no targets on OpenML; give labels=[...], of {some_of(found.feature_names)}.")
     left_out = [*_named(found, "row_id_attribute"), *_named(found, "ignore_attribute")]
     for label in chosen:
-        if label in left_out:
+        if label in left_out and label not in found.feature_names:
             raise ValueError(f"{what}: {label!r} is an identifier or ignored on OpenML, so it was left out.")
         if label not in found.feature_names:
             raise ValueError(f"{what} has no attribute {label!r}{did_you_mean(label, found.feature_names)}")
