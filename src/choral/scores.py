@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from choral._array_api import to_host
@@ -120,7 +121,7 @@ def scores_from_logits(logits: LabelMatrix) -> np.ndarray:
     return expit(matrix.astype(float, copy=False))
 
 
-def stack_proba(proba: Any, classes: Sequence[Iterable[int]] | None = None) -> np.ndarray:
+def stack_proba(proba: np.ndarray | Sequence[ArrayLike], classes: Sequence[Iterable[int]] | None = None) -> np.ndarray:
     """One matrix of scores from scikit-learn's ``predict_proba`` for several outputs.
 
     Parameters
@@ -149,7 +150,7 @@ def stack_proba(proba: Any, classes: Sequence[Iterable[int]] | None = None) -> n
     array([[0.1, 0. ]])
     """
     if sp.issparse(proba):
-        return proba.toarray()
+        return proba.toarray()  # type: ignore[union-attr]  # not one that scikit-learn returns
     n_dimensions = len(getattr(proba, "shape", ()))
     if n_dimensions == 2:  # an array or a frame
         return np.asarray(proba)
