@@ -6,6 +6,7 @@ import pytest
 import choral
 from choral import AveragedFLoss, FLoss, HammingMeasure, JointCalibrator, SubsetMeasure, ThresholdTuner
 from choral.calibration import compare_rules, compare_threshold, left_out_curves
+from choral.calibration.rules import best_rule
 
 RNG = np.random.default_rng(1)
 Y = np.eye(3, dtype=int)[RNG.integers(3, size=200)]
@@ -91,3 +92,9 @@ def test_curves_hold_the_losses_of_each_parameter(calibrator, family):
 def test_curves_with_another_cut(calibrator):
     cut, _ = left_out_curves(calibrator, parameters=[3], threshold=-1.0)
     np.testing.assert_allclose(cut, choral.subset_loss(Y, SCORES >= -1))
+
+
+@pytest.mark.parametrize("noise", [-1e-16, 0, 1e-16])
+def test_of_rules_that_are_equal_but_for_rounding_the_first_is_best(noise):
+    assert best_rule({"joint": 0.25, "labels": 0.2, "threshold": 0.3, "cut": 0.2 + noise}) == "labels"
+    assert best_rule({"joint": 0.25, "labels": 0.2, "cut": 0.2 - 1e-9}) == "cut"
