@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import clone
 
 from choral._typing import FloatArray, IntArray, LabelArray
+from choral._validation import ROUNDING
 from choral.averaged_losses import AveragedLoss
 from choral.calibration.inputs import ScoredRows
 from choral.calibration.objectives import make_objective, truth_of
 from choral.calibration.thresholds import Loss, ThresholdTuner
 from choral.decisions import LabelDistribution, bayes_optimal
-from choral.decisions.ties import TOLERANCE
 from choral.measures import Measure
 from choral.overlap import AnyLoss, OverlapLoss
 
@@ -89,7 +89,7 @@ def choose_rule(loss: Loss, left_out: LeftOut, joint: np.ndarray | None = None) 
 def best_rule(losses: dict[str, float]) -> str:
     """The rule with the least loss; of equal ones, the first."""
     least = min(losses.values())
-    return next(name for name, loss in losses.items() if loss <= least + TOLERANCE)  # equal but for rounding
+    return next(name for name, loss in losses.items() if loss <= least + ROUNDING)  # equal but for rounding
 
 
 def has_decision(loss: Any) -> TypeGuard[AnyLoss]:
