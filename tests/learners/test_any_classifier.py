@@ -8,6 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
 
 from choral.datasets import load_digits_segments
 from choral.learners import BinaryRelevance, ExpectedLossClassifier, JointForest, RandomKLabelsets, StackedJoint
@@ -235,3 +236,16 @@ def test_a_frozen_classifier_of_one_label_is_not_taken_for_all():
     frozen = FrozenEstimator(DummyClassifier().fit(X, Y[:, 0]))
     with pytest.raises(ValueError, match=r"predict_proba must return the shape \(240, 7\); got \(240, 2\)"):
         ExpectedLossClassifier(frozen).fit(X, Y).predict_proba(X)
+
+
+def test_one_label_alone():
+    """In either shape; warnings are errors here, and scikit-learn warns of a target with one column."""
+    vector, matrix = (
+        fitted(LogisticRegression(), Y[:, :1]),
+        fitted(MultiOutputClassifier(LogisticRegression()), Y[:, :1]),
+    )
+    assert isinstance(vector, BinaryRelevance)
+    np.testing.assert_array_equal(
+        vector.predict_proba(X)[:, 0], LogisticRegression().fit(X, Y[:, 0]).predict_proba(X)[:, 1]
+    )
+    assert isinstance(matrix, MultiOutputClassifier)

@@ -112,9 +112,14 @@ class ExpectedLossClassifier(JointClassifier, MetaClassifier):
             return estimator
         each = BinaryRelevance(estimator)  # it copies the estimator, which the next line may change
         (alone,) = seeded_clones(estimator, 1, None)
+        if self.n_labels_ == 1:
+            try:
+                return each.fit(X, Y)  # as a vector: classifiers of one label warn of a matrix with one column
+            except Exception:
+                pass  # it wants a matrix
         try:
             alone.fit(X, Y)
-            of_one_label = self._tells_of_two_classes(alone, X)
+            of_one_label = hasattr(alone, "predict_proba") and self._tells_of_two_classes(alone, X)
         except Exception as refusal:  # of any kind: packages have their own
             return _fit_each(each, X, Y, refusal)
         if not of_one_label:
