@@ -11,13 +11,14 @@ drawn anew. Do the curves of learners really cross?
 # The paper is Hüllermeier, Wever, Loza Mencía, Fürnkranz and Rapp, "A flexible
 # class of dependence-aware multi-label loss functions" (Machine Learning,
 # 2022). BR fits one model for each label, LP one for whole label sets, RAkEL
-# one for each of several small sets of labels. First the curves on one data
-# set, emotions, with six labels.
+# one for each of several small sets of labels. CC is a chain in which each
+# label sees those before it, EPCT an ensemble of clustering trees. First the
+# curves on one data set, emotions, with six labels.
 import matplotlib.pyplot as plt
 
 import choral
 from choral.displays import LossCurveDisplay, PairwiseDisplay, RatioDisplay
-from choral.paper.published import published_profiles
+from choral.paper import published_profiles
 
 profiles = published_profiles()
 learners = ("BR", "CC", "LP", "RAkEL-3", "EPCT")

@@ -61,7 +61,8 @@ axes[1].set_ylabel("")
 
 # %%
 # Differences come with paired intervals over rows and the corrected t test
-# over folds, whose p values are adjusted for all comparisons of the study.
+# over folds, whose p values are adjusted for the parameters of one pair of
+# learners on one data set (:doc:`/significance` says for what they are not).
 # ``difference`` is the loss of the second learner minus that of the first:
 # positive where the first is better. At k = 5 the whole interval is below 0,
 # so LP is better there; but three folds are far too few for a small p value.

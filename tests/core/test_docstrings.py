@@ -14,6 +14,7 @@ ROOMS = (
     "choral.calibration",
     "choral.datasets",
     "choral.displays",
+    "choral.explanation",
     "choral.learners",
     "choral.nn",
     "choral.paper",

@@ -12,7 +12,27 @@ from choral.measures.families import describe_parameter, get_family
 
 
 class Difference(NamedTuple):
-    """How much worse than the best, or than another, a model is at each parameter, with a bootstrap interval."""
+    """How much worse than the best, or than another, a model is at each parameter, with a bootstrap interval.
+
+    Parameters
+    ----------
+    estimate : ndarray of shape (n_parameters,)
+        The difference of the losses.
+    lower, upper : ndarray of shape (n_parameters,)
+        The ends of its interval, pointwise.
+
+    See Also
+    --------
+    Comparison : Two models against each other.
+    choral.Evaluation : What `choral.evaluate` returns.
+
+    Examples
+    --------
+    >>> from choral import evaluate
+    >>> evaluation = evaluate([[0, 0]] * 20, {"good": [[0, 0]] * 20, "bad": [[1, 0]] * 20}, random_state=0)
+    >>> evaluation.differences["bad"].estimate  # from the best, at k = 1, 2
+    array([0.5, 1. ])
+    """
 
     estimate: np.ndarray
     lower: np.ndarray
@@ -23,7 +43,7 @@ class Difference(NamedTuple):
 class Comparison:
     """Two models against each other; printed, it says which is better at the ends, and where that changes.
 
-    Attributes
+    Parameters
     ----------
     pair : PairwiseCurve
         The losses of both.
@@ -32,6 +52,11 @@ class Comparison:
         None without bootstrap samples.
     confidence : float
         Of these intervals, pointwise.
+
+    See Also
+    --------
+    choral.Evaluation : What `choral.evaluate` returns; its ``compare`` makes this.
+    choral.PairwiseCurve : The losses of two models, paired.
 
     Examples
     --------

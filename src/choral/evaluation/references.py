@@ -21,12 +21,34 @@ class Togetherness(NamedTuple):
     """Whether mistakes are in few rows (1) or spread evenly (0), with a bootstrap interval; see `LossCurve`.
 
     Lower is not better here: it is no loss.
+
+    Parameters
+    ----------
+    estimate : float
+        The togetherness; nan where there are no mistakes, or nothing but mistakes.
+    lower, upper : float or None
+        The ends of its interval; None where there are no bootstrap samples of the whole curve.
+    independent : float or None
+        That of independent errors of the same rates; None for scores in parts.
+
+    See Also
+    --------
+    choral.LossCurve : Losses along a family; its togetherness is defined there.
+    choral.independent_curve : The curve of independent errors.
+
+    Examples
+    --------
+    >>> from choral import evaluate
+    >>> apart, together = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]], [[1, 1, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
+    >>> evaluation = evaluate([[0, 0, 0]] * 4, {"apart": apart, "together": together}, n_bootstrap=0)
+    >>> {name: found.estimate for name, found in evaluation.togetherness().items()}
+    {'apart': 0.0, 'together': 1.0, 'all irrelevant': nan}
     """
 
-    estimate: float  # nan where there are no mistakes, or nothing but mistakes
-    lower: float | None  # None where there are no bootstrap samples of the whole curve
+    estimate: float
+    lower: float | None
     upper: float | None
-    independent: float | None  # that of independent errors of the same rates; None for scores in parts
+    independent: float | None
 
 
 def togetherness_interval(

@@ -58,11 +58,31 @@ class Summary(NamedTuple):
 
     Labels that were decided anew for each loss have no loss at other parameters: such columns are left out, and so is
     the area unless labels were decided for the whole default grid. They have no togetherness: it is nan.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        What the columns are called.
+    rows : dict from name to tuple of float
+        The figures of each model.
+    parameters : tuple of float
+        Those of the columns of losses, which are the first.
+
+    See Also
+    --------
+    choral.Evaluation : What `choral.evaluate` returns; its ``summary`` makes this.
+
+    Examples
+    --------
+    >>> from choral import evaluate
+    >>> summary = evaluate([[0, 0, 0]] * 4, {"mine": [[1, 1, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]]}).summary()
+    >>> dict(zip(summary.columns, summary.rows["mine"]))
+    {'Hamming': 0.25, 'k=2': 0.25, 'subset': 0.25, 'area': 0.25, 'together': 1.0}
     """
 
     columns: tuple[str, ...]
     rows: dict[str, tuple[float, ...]]
-    parameters: tuple[float, ...]  # of the columns of losses, which are the first
+    parameters: tuple[float, ...]
 
     @property
     def lower_is_better(self) -> tuple[bool, ...]:

@@ -22,7 +22,7 @@ from choral.rows import Rows
 class ErrorPair(NamedTuple):
     """How often two labels are wrong together; for scores, the mean product of their errors.
 
-    Attributes
+    Parameters
     ----------
     first, second : int
         The labels, the one with the lower number first.
@@ -42,6 +42,19 @@ class ErrorPair(NamedTuple):
     interaction : float
         What it changes in the mean loss that both may be wrong in the same row: see `choral.explanation.interactions`.
         nan for measures that depend on the true labels and more than 10 labels.
+
+    See Also
+    --------
+    ErrorPairs : The strongest pairs of labels.
+    choral.explain : Which labels, pairs and rows the loss comes from.
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> found = explain([[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0]], [[1, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0]])
+    >>> pair = found.pairs.pairs[0]
+    >>> pair.first, pair.second, pair.together, pair.expected  # wrong in one row of four, and in one and two
+    (1, 2, 0.25, 0.125)
     """
 
     first: int
@@ -68,7 +81,7 @@ class ErrorPair(NamedTuple):
 class ErrorPairs:
     """The strongest pairs of labels, and a matrix of all pairs of some labels.
 
-    Attributes
+    Parameters
     ----------
     pairs : tuple of ErrorPair
         Those with the largest excess of each sign, from the largest down to the one furthest below 0.
@@ -79,6 +92,21 @@ class ErrorPairs:
     is_sampled : bool
         Whether pairs were looked for, and correlations computed, in an even sample of rows: the figures of the pairs
         themselves are always those of all rows.
+
+    See Also
+    --------
+    ErrorPair : How often two labels are wrong together.
+    choral.explain : Which labels, pairs and rows the loss comes from.
+    choral.displays.ErrorPairsDisplay : Which labels are wrong together.
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> found = explain([[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0]], [[1, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0]])
+    >>> found.pairs.labels  # those with the largest shares in the loss come first
+    (2, 1, 0)
+    >>> found.pairs.correlations[0].round(2)  # of the errors of label 2
+    array([1.  , 0.58, 0.  ])
     """
 
     pairs: tuple[ErrorPair, ...]

@@ -18,15 +18,30 @@ Names = tuple[str, ...]
 class CostlyRow(NamedTuple):
     """A row with a large loss.
 
-    Attributes
+    Parameters
     ----------
     id : Any
         Its name: an entry of ``ids`` or of the index of a frame, else its number.
     row : int
         Its number, from 0.
     loss : float
+        Its loss.
     true, predicted : tuple of str
         The labels that are true, and those with a score of at least 0.5. Labels that are not known are in neither.
+
+    See Also
+    --------
+    LabelSetReport : What happened to whole label sets.
+    Disagreement : A row that two models judge differently.
+    choral.explain : Which labels, pairs and rows the loss comes from.
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> y_true, y_pred = [[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0]], [[1, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0]]
+    >>> found = explain(y_true, y_pred, labels=["sea", "sky", "sun"])
+    >>> found.costly_rows[0]
+    CostlyRow(id=0, row=0, loss=1.0, true=('sea', 'sky'), predicted=('sea', 'sun'))
     """
 
     id: Any
@@ -37,7 +52,27 @@ class CostlyRow(NamedTuple):
 
 
 class LabelSetMistake(NamedTuple):
-    """A label set that was predicted as another one, and in how many rows."""
+    """A label set that was predicted as another one, and in how many rows.
+
+    Parameters
+    ----------
+    true, predicted : tuple of str
+        The labels that are true, and those that were predicted.
+    n_rows : int
+        In how many rows.
+
+    See Also
+    --------
+    LabelSetReport : What happened to whole label sets.
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> y_true, y_pred = [[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0]], [[1, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0]]
+    >>> found = explain(y_true, y_pred, labels=["sea", "sky", "sun"])
+    >>> found.label_sets.mistakes[0]
+    LabelSetMistake(true=('sea', 'sky'), predicted=('sea', 'sun'), n_rows=1)
+    """
 
     true: Names
     predicted: Names
@@ -45,7 +80,27 @@ class LabelSetMistake(NamedTuple):
 
 
 class NeverPredicted(NamedTuple):
-    """A label set that is never predicted, and in how many rows it is true."""
+    """A label set that is never predicted, and in how many rows it is true.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        The label set.
+    n_rows : int
+        In how many rows it is true.
+
+    See Also
+    --------
+    LabelSetReport : What happened to whole label sets.
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> y_true, y_pred = [[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0]], [[1, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0]]
+    >>> found = explain(y_true, y_pred, labels=["sea", "sky", "sun"])
+    >>> found.label_sets.never_predicted
+    (NeverPredicted(labels=('sky', 'sun'), n_rows=1),)
+    """
 
     labels: Names
     n_rows: int
@@ -54,7 +109,7 @@ class NeverPredicted(NamedTuple):
 class LabelSetReport(NamedTuple):
     """What happened to whole label sets.
 
-    Attributes
+    Parameters
     ----------
     mistakes : tuple of LabelSetMistake
         The most frequent ones.
@@ -62,6 +117,20 @@ class LabelSetReport(NamedTuple):
         The most frequent ones.
     n_true, n_predicted, n_never_predicted : int
         How many different label sets are true, are predicted, and are true but never predicted.
+
+    See Also
+    --------
+    CostlyRow : A row with a large loss.
+    choral.explain : Which labels, pairs and rows the loss comes from.
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> y_true, y_pred = [[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0]], [[1, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0]]
+    >>> found = explain(y_true, y_pred, labels=["sea", "sky", "sun"])
+    >>> report = found.label_sets
+    >>> report.n_true, report.n_predicted, report.n_never_predicted
+    (3, 3, 1)
     """
 
     mistakes: tuple[LabelSetMistake, ...]

@@ -38,15 +38,28 @@ if TYPE_CHECKING:
 class SharesAlong(NamedTuple):
     """The shares of labels along the slide from Hamming to subset 0/1 loss.
 
-    Attributes
+    Parameters
     ----------
     family : {"binomial", "polynomial"}
+        The family of losses.
     parameters : ndarray of shape (n_points,)
         Values of k or alpha.
     shares : ndarray of shape (n_points, n_labels)
         Each row adds up to the loss at that parameter.
     hamming : ndarray of shape (n_labels,)
         The shares in the Hamming loss.
+
+    See Also
+    --------
+    choral.loss_shares : The part of each label in a loss.
+    choral.displays.LabelSharesDisplay : The part of each label in the loss.
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> along = explain([[1, 1], [0, 1]], [[1, 0], [0, 1]]).along
+    >>> along.parameters, along.shares.round(2).tolist()  # k = 1, 2; label 1 alone is wrong
+    (array([1, 2]), [[0.0, 0.25], [0.0, 0.5]])
     """
 
     family: str

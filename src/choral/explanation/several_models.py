@@ -23,15 +23,31 @@ SHOWN_MODELS = 5
 class Disagreement(NamedTuple):
     """A row that two models judge differently.
 
-    Attributes
+    Parameters
     ----------
-    id, row
-        As in `CostlyRow`.
+    id : Any
+        Its name: an entry of ``ids`` or of the index of a frame, else its number.
+    row : int
+        Its number, from 0.
     losses : tuple of two floats
         Of the best and of the second model.
     true : tuple of str
+        The labels that are true.
     predicted : tuple of two tuples of str
         By the best and by the second model.
+
+    See Also
+    --------
+    Disagreements : All rows that two models judge differently, counted.
+    CostlyRow : A row with a large loss.
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> models = {"a": [[1, 0], [0, 1], [1, 1]], "b": [[1, 1], [0, 1], [0, 1]]}
+    >>> found = explain([[1, 0], [0, 1], [1, 1]], models, labels=["sea", "sky"])
+    >>> found.disagreements.rows[0]
+    Disagreement(id=0, row=0, losses=(0.0, 1.0), true=('sea',), predicted=(('sea',), ('sea', 'sky')))
     """
 
     id: Any
@@ -44,7 +60,7 @@ class Disagreement(NamedTuple):
 class Disagreements(NamedTuple):
     """Rows that the best and the second model judge differently.
 
-    Attributes
+    Parameters
     ----------
     models : tuple of two str
         The model with the least loss, and the next.
@@ -52,6 +68,19 @@ class Disagreements(NamedTuple):
         Rows in which the best model, the second, or neither has the smaller loss.
     rows : tuple of Disagreement
         Those with the largest differences, in favour of the best model first, then in favour of the second.
+
+    See Also
+    --------
+    Disagreement : One such row.
+    choral.explain : Which labels, pairs and rows the loss comes from.
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> models = {"a": [[1, 0], [0, 1], [1, 1]], "b": [[1, 1], [0, 1], [0, 1]]}
+    >>> found = explain([[1, 0], [0, 1], [1, 1]], models).disagreements
+    >>> found.models, found.n_first_better, found.n_second_better, found.n_equal
+    (('a', 'b'), 2, 0, 1)
     """
 
     models: tuple[str, str]

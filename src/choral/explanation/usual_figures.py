@@ -22,7 +22,7 @@ CONVENTIONS = (
 class UsualFigures(NamedTuple):
     """Figures that readers ask for first, all the higher the better.
 
-    Attributes
+    Parameters
     ----------
     f1_samples, f1_micro, f1_macro : float
         F1 of rows, of all labels of all rows, and of labels, averaged.
@@ -32,6 +32,18 @@ class UsualFigures(NamedTuple):
         Of each label.
     support : ndarray of shape (n_labels,)
         In how many rows (or what weight of them) each label is true.
+
+    See Also
+    --------
+    choral.explain : Which labels, pairs and rows the loss comes from.
+    sklearn.metrics.classification_report : The same figures of each label, as text.
+
+    Examples
+    --------
+    >>> from choral import explain
+    >>> figures = explain([[1, 1], [0, 1]], [[1, 0], [0, 1]]).figures
+    >>> figures.recall, round(figures.f1_micro, 2)
+    (array([1. , 0.5]), 0.8)
     """
 
     f1_samples: float

@@ -15,6 +15,7 @@ from choral.paper.published import (
     PublishedRAkEL,
     compare_with_published,
     published_folds,
+    published_profiles,
     published_runs,
     published_section,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "logistic_regressions",
     "published_claims_section",
     "published_folds",
+    "published_profiles",
     "published_runs",
     "published_section",
     "read_plan",

@@ -138,6 +138,16 @@ def published_runs() -> dict[tuple[str, str], PublishedRun]:
 def published_profiles() -> dict[tuple[str, str], ErrorProfile]:
     """The errors of all published runs: how many rows have 0, 1, 2, ... wrong labels.
 
+    Returns
+    -------
+    profiles : dict from (data set, method) to ErrorProfile
+        The methods have the names of the paper.
+
+    See Also
+    --------
+    published_runs : The published losses.
+    choral.ErrorProfile : Its curves and losses are those of the run.
+
     Examples
     --------
     >>> published_profiles()["emotions", "BR"].rows_by_errors
