@@ -7,7 +7,7 @@ BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: demo test with-torch with-recipes test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help coverage test-nightly release-check lint-workflows notebooks check-site linkcheck check-tag
+.PHONY: gpu demo test with-torch with-recipes test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help coverage test-nightly release-check lint-workflows notebooks check-site linkcheck check-tag
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -107,6 +107,12 @@ check-site: $(VENV)/installed-test ## check the built site: links, headings, alt
 bench: $(VENV)/installed-cli,plot,dask,fast ## speed, as ratios measured in one run, and the quality of searches
 	$(BIN)/python benchmarks/core.py && $(BIN)/python benchmarks/decisions.py && $(BIN)/python benchmarks/calibration.py
 	$(BIN)/python benchmarks/large.py && $(BIN)/python benchmarks/datasets.py && $(BIN)/python benchmarks/learners.py && $(BIN)/python benchmarks/study.py && $(BIN)/python benchmarks/explain.py
+
+# The Python that has PyTorch for this GPU: an environment of ours would take the build for the CPU.
+GPU_PYTHON ?= python3
+gpu: ## on a machine with a GPU: test choral.nn and the kernels there, and measure (docs/gpu.md gets the table)
+	PYTHONPATH=src TRITON_INTERPRET=0 $(GPU_PYTHON) -m pytest tests/rows/test_gpu_kernels.py tests/nn
+	PYTHONPATH=src $(GPU_PYTHON) benchmarks/gpu.py --write
 
 # The data sets are taken from ../shared where they are there, else from CHORAL_DATA or the user's data folder.
 paper published sweeps soft tailored any-model networks: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))

@@ -1,28 +1,33 @@
 """Speed on a CUDA device, each beside the copy bandwidth or a torch function of the same run, and how exact it is.
 
-    python benchmarks/gpu.py
+    python benchmarks/gpu.py [--write]
 
-Needs choral[torch] and a GPU with some 30 GB of free memory; a minute or two, most of it for compiling kernels.
+Needs choral[torch] and a GPU with some 30 GB of free memory; a minute or two, most of it for compiling kernels. With
+``--write``, the table of docs/gpu.md is made of what was measured; ``make gpu`` runs this and the tests on the device.
 """
 
 import sys
 import time
 from collections.abc import Callable
+from datetime import date
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from measuring import at_most, conclude, faster, within
+import triton
+from measuring import at_most, conclude, faster, lines, within
 from triton.testing import do_bench
 
 from choral import BinomialMeasure, ErrorProfile, LabelDistribution, bayes_curve
 from choral.decisions.hadamard import hadamard_transform
-from choral.nn import ChoquetLoss
+from choral.nn import ChoquetLoss, DependenceCurve
 from choral.nn.ordering import ordered_losses, plain_ordered_losses
 from choral.rows.gpu.rank_sums import rank_sums
 from choral.rows.gpu.wrong_labels import rows_by_errors, wrong_labels
 
 SHAPES = ((4_000_000, 100), (400_000, 1000), (40_000, 10_000))
 ROWS_TO_COMPARE = 10_000
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"  # around the table of docs/gpu.md
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -48,7 +53,9 @@ def hard_labels(n_rows: int, n_labels: int, bandwidth: float) -> None:
     profile = ErrorProfile.from_predictions(y_true, y_pred)
     expected = torch.bincount((y_true != y_pred).sum(dim=1), minlength=n_labels + 1)
     whole = seconds(lambda: ErrorProfile.from_predictions(y_true, y_pred))
-    note(f"the whole profile {1e3 * whole:.2f} ms; exact: {profile.rows_by_errors.tolist() == expected.tolist()}")
+    at_most(f"profile, {n_rows:,} x {n_labels:,}", whole, "bandwidth limit", 2 * y_true.nbytes / bandwidth, 1.6)
+    metric("update, labels", 0.5, y_true, y_pred, whole, 1.5)
+    note(f"exact: {profile.rows_by_errors.tolist() == expected.tolist()}")
 
 
 def scores(n_rows: int, n_labels: int) -> None:
@@ -59,8 +66,20 @@ def scores(n_rows: int, n_labels: int) -> None:
     faster(f"rank sums, {n_rows:,} x {n_labels:,}", taken, "torch.sort", seconds(lambda: torch.sort(errors, dim=1)), 4)
     expected = torch.sort(errors, dim=1, descending=True).values.sum(dim=0, dtype=torch.float64)
     whole = seconds(lambda: ErrorProfile.from_predictions(y_true, y_pred))
+    metric("update, scores", None, y_true, y_pred, whole, 1.3)
+    metric("update, scores cut", 0.5, y_true, y_pred, whole, 1.3)
     off = ((rank_sums(y_true, y_pred, None).sums - expected).abs() / expected).max().item()
     note(f"the whole profile {1e3 * whole:.2f} ms; off by {off:.0e}")
+
+
+def metric(
+    what: str, threshold: float | None, y_true: torch.Tensor, y_pred: torch.Tensor, profile: float, limit: float
+) -> None:
+    """`DependenceCurve.update` does the work of a profile, and must not cost much more."""
+    n_rows, n_labels = y_true.shape
+    curve = DependenceCurve(n_labels, threshold=threshold).cuda()
+    taken = seconds(lambda: curve.update(y_pred, y_true))
+    at_most(f"{what}, {n_rows:,} x {n_labels:,}", taken, "its profile", profile, limit)
 
 
 def training(n_rows: int, n_labels: int) -> None:
@@ -126,7 +145,29 @@ def main() -> int:
         training(*shape)
     transforms()
     decisions()
+    if sys.argv[1:] == ["--write"]:
+        write_table(bandwidth)
     return conclude()
+
+
+def write_table(bandwidth: float) -> None:
+    """Put what was measured into docs/gpu.md, with date, device and versions."""
+    page = Path(__file__).parents[1] / "docs" / "gpu.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    table = [
+        f"Measured on {date.today()} on an {torch.cuda.get_device_name()} (copy: {bandwidth / 1e12:.2f} TB/s)",
+        f"with torch {torch.__version__} and Triton {triton.__version__}, medians by CUDA events.",
+        "",
+        "| what | time | beside | its time | ratio |",
+        "| --- | --- | --- | --- | --- |",
+        *(_row(*line) for line in lines),
+    ]
+    page.write_text(before + BEGIN + "\n" + "\n".join(table) + "\n" + END + after, encoding="utf-8")
+
+
+def _row(what: str, ours: float, yardstick: str, theirs: float) -> str:
+    return f"| {what.strip()} | {1e3 * ours:.2f} ms | {yardstick} | {1e3 * theirs:.2f} ms | {ours / theirs:.2f} |"
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 misses = []
+lines = []  # what was measured, ours, beside what, its time: for a table
 
 
 def seconds(functions: list[Callable], repeats: int) -> list[float]:
@@ -25,6 +26,7 @@ def seconds(functions: list[Callable], repeats: int) -> list[float]:
 
 
 def report(what: str, ours: float, yardstick: str, theirs: float, aim: str, fine: bool) -> None:
+    lines.append((what, ours, yardstick, theirs))
     verdict = "ok" if fine else "MISSED"
     print(f"{what:<34} {1e3 * ours:9.2f} ms   {yardstick:<31} {1e3 * theirs:9.2f} ms   {aim:<28} {verdict}", flush=True)
     if not fine:

@@ -52,10 +52,10 @@ def by_kernels(monkeypatch):
 @pytest.mark.parametrize("dtypes", [("uint8", "uint8"), ("bool", "int8"), ("int64", "uint8"), ("float32", "float32")])
 def test_wrong_labels_are_counted(rng, shape, dtypes):
     y_true, y_pred = (labels(rng, shape, getattr(torch, dtype)) for dtype in dtypes)
-    counts, flags = wrong_labels.wrong_labels(y_true, y_pred)
+    counts, strange = wrong_labels.wrong_labels(y_true, y_pred)
     expected = (y_true.double() != y_pred.double()).sum(dim=1)
     assert counts.tolist() == expected.tolist()
-    assert flags.tolist() == [0, 0, 0]
+    assert strange.tolist() == [0, 0, 0]
     histogram = wrong_labels.rows_by_errors(counts, shape[1])
     assert histogram.tolist() == torch.bincount(expected, minlength=shape[1] + 1).tolist()
 
@@ -70,13 +70,33 @@ def test_all_labels_wrong_do_not_overflow_a_byte(n_labels):
     assert counts.tolist() == [n_labels, n_labels]
 
 
-@pytest.mark.parametrize("value, flag", [(2, wrong_labels.OUTSIDE_UNIT), (255, wrong_labels.OUTSIDE_UNIT)])
-@pytest.mark.parametrize("n_labels", [8, 7])
-def test_bytes_that_are_no_labels_raise_a_flag(rng, n_labels, value, flag):
-    y_true, y_pred = labels(rng, (9, n_labels)), labels(rng, (9, n_labels))
-    y_pred[8, 6] = value
-    assert sum(wrong_labels.wrong_labels(y_true, y_pred).flags.tolist()) & flag
-    assert sum(wrong_labels.wrong_labels(y_pred, y_true).flags.tolist()) & wrong_labels.TRUTH_NOT_BINARY
+@pytest.mark.parametrize("value", [2, 128, 255])
+@pytest.mark.parametrize("n_labels", [8, 7])  # words of four labels, single labels
+@pytest.mark.parametrize("n_rows", [9, 2000])
+def test_bytes_that_are_no_labels_are_counted(rng, n_rows, n_labels, value):
+    y_true, y_pred = labels(rng, (n_rows, n_labels)), labels(rng, (n_rows, n_labels))
+    y_pred[8, 4:7] = value
+    y_pred[n_rows - 1, 0] = value
+    assert wrong_labels.wrong_labels(y_true, y_pred).strange.tolist() == [0, 4, 1]
+    assert wrong_labels.wrong_labels(y_pred, y_true).strange.tolist()[:2] == [4, 0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize("cut, logits", [(0.3, False), (0.0, False), (-1.3, True)])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_scores_are_cut_as_by_torch(rng, shape, dtype, cut, logits):
+    y_true, y_pred = labels(rng, shape), scores(rng, shape, getattr(torch, dtype))
+    if logits:
+        y_pred = 6 * y_pred - 3
+    y_pred[0, 0] = cut  # just enough
+    cuts = torch.full((1,), cut, dtype=y_pred.dtype, device=DEVICE)
+    counts, strange = wrong_labels.wrong_labels(y_true, y_pred, cuts, logits)
+    assert counts.tolist() == ((y_pred >= cut) != (y_true == 1)).sum(dim=1).tolist()
+    assert strange.tolist() == [0, 0, 0]
+    y_pred[0, 0], y_true[-1, -1] = torch.nan, 3
+    assert wrong_labels.wrong_labels(y_true, y_pred, cuts, logits).strange.tolist() == [1, 1, 0]
+    y_pred[0, 0] = 1.5
+    assert wrong_labels.wrong_labels(y_true, y_pred, cuts, logits).strange.tolist() == [1, 0 if logits else 1, 0]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -85,12 +105,12 @@ def test_bytes_that_are_no_labels_raise_a_flag(rng, n_labels, value, flag):
 def test_rank_sums(rng, shape, dtype, weighted):
     y_true, y_pred = labels(rng, shape), scores(rng, shape, getattr(torch, dtype))
     weights = scores(rng, shape[0]) if weighted else None
-    sums, refused = rank_sums(y_true, y_pred, weights)
+    sums, strange = rank_sums(y_true, y_pred, weights)
     errors = (y_true.double() - y_pred.double()).abs().sort(dim=1, descending=True).values
     expected = ((1 if weights is None else weights[:, None]) * errors).sum(dim=0)
     tolerance = 1e-7 if dtype == "float32" else 1e-13
     np.testing.assert_allclose(sums.cpu(), expected.cpu(), rtol=tolerance, atol=tolerance)
-    assert not refused.item()
+    assert strange.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -122,10 +142,24 @@ def test_weights_need_not_lie_side_by_side(rng):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_rank_sums_refuse_what_no_score_is(rng, value, dtype):
     y_true, y_pred = labels(rng, (4, 6)), scores(rng, (4, 6), getattr(torch, dtype))
-    y_pred[3, 5] = value
-    assert rank_sums(y_true, y_pred, None).refused.item()
-    y_pred[3, 5] = 0.5
-    assert rank_sums(y_true.double() * 0.5, y_pred, None).refused.item()
+    y_pred[3, 5] = y_pred[0, 0] = value
+    assert rank_sums(y_true, y_pred, None).strange.tolist() == [0, 2]
+    y_pred[3, 5] = y_pred[0, 0] = 0.5
+    assert rank_sums(y_true.double() * 0.5, y_pred, None).strange.tolist() == [y_true.count_nonzero().item(), 0]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rank_sums_of_logits(rng, shape, dtype):
+    y_true, logits = labels(rng, shape), 60 * scores(rng, shape, getattr(torch, dtype)) - 30
+    logits[0, 0] = torch.inf
+    sums, strange = rank_sums(y_true, logits, None, True)
+    errors = (y_true.double() - logits.double().sigmoid()).abs().sort(dim=1, descending=True).values
+    tolerance = 1e-6 if dtype == "float32" else 1e-13
+    np.testing.assert_allclose(sums.cpu(), errors.sum(dim=0).cpu(), rtol=tolerance, atol=1e-15)
+    assert strange.tolist() == [0, 0]
+    logits[-1, -1] = torch.nan
+    assert rank_sums(y_true, logits, None, True).strange.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -211,6 +245,7 @@ def test_hadamard_transform(rng, monkeypatch, by_kernels, n_labels):
 
 @pytest.mark.parametrize("n_labels", [8, 33])
 def test_profiles_come_from_the_kernels(rng, by_kernels, monkeypatch, n_labels):
+    pytest.importorskip("array_api_compat")
     y_true, hard, soft = labels(rng, (6, n_labels)), labels(rng, (6, n_labels)), scores(rng, (6, n_labels))
     found = []
     by = profile_totals._by_kernels
@@ -258,9 +293,42 @@ def test_kernels_are_launched_where_the_tensors_lie(rng, monkeypatch):
     assert places == [(4, 6), (4,), (4, 6), (4, 6), (4, 6), (1 << 14,)]
 
 
-def test_metric_sums_come_from_the_kernels(rng, by_kernels):
-    truth, predicted, chances = labels(rng, (5, 7), torch.bool), labels(rng, (5, 7), torch.bool), scores(rng, (5, 7))
-    histogram, sums = metric.rows_by_errors(predicted, truth), metric.error_sums(chances, truth)
-    errors = (chances - truth.double()).abs().sort(dim=1, descending=True).values.sum(dim=0)
-    assert histogram.tolist() == torch.bincount((truth != predicted).sum(dim=1), minlength=8).tolist()
-    torch.testing.assert_close(sums, errors, rtol=1e-13, atol=0)
+@pytest.mark.parametrize("threshold", [0.3, None])
+@pytest.mark.parametrize("kind", ["labels", "scores", "logits"])
+def test_metrics_come_from_the_kernels(rng, monkeypatch, threshold, kind):
+    truth = labels(rng, (50, 7), torch.float32 if kind == "scores" else torch.bool)
+    preds = {
+        "labels": labels(rng, (50, 7), torch.bool),
+        "scores": scores(rng, (50, 7)),
+        "logits": 8 * scores(rng, (50, 7)) - 4,
+    }[kind]
+    found = []
+    for by_kernels in (True, False):
+        monkeypatch.setattr(metric, "serves", lambda *tensors, answer=by_kernels: answer)
+        curve = metric.DependenceCurve(7, threshold=threshold, logits=kind == "logits").to(DEVICE)
+        for rows in (slice(20), slice(20, 20), slice(20, 50)):
+            curve.update(preds[rows], truth[rows])
+        found.append(curve.compute()[1].cpu())
+        curve.update(torch.full_like(preds.double(), torch.nan), 3 * truth.double())
+        with pytest.raises(ValueError, match=f"target must be binary, 0 or 1; {int(truth.sum())} of its values"):
+            curve.compute()
+        found.append(curve.invalid_preds.item())
+    torch.testing.assert_close(found[0], found[2], rtol=1e-13, atol=0)
+    assert found[1] == found[3] == 350
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="only a GPU can be waited for")
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype:UserWarning")
+@pytest.mark.parametrize("threshold", [0.5, None])
+def test_the_host_never_waits_in_update_and_nothing_as_large_as_the_batch_is_made(rng, threshold):
+    truth, chances = labels(rng, (100_000, 50)), scores(rng, (100_000, 50), torch.float32)
+    curve = metric.DependenceCurve(50, threshold=threshold).to(DEVICE)
+    curve.update(chances, truth)  # kernels are compiled
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        curve.update(chances, truth)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert torch.cuda.max_memory_allocated() - before < 0.1 * (chances.nbytes + truth.nbytes)

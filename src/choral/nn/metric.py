@@ -1,7 +1,7 @@
 """The curve from Hamming to subset 0/1 loss as a metric of torchmetrics: fed batch by batch, on many processes."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from scipy.special import logit
@@ -124,20 +124,16 @@ class DependenceCurve(Metric):
             True labels, 0 or 1, of any dtype.
         """
         check_matrices(preds, target, self.num_labels)
-        self.invalid_target = self.invalid_target + count_not_binary(target)
-        self.invalid_preds = self.invalid_preds + self._count_invalid(preds)
+        logits = self.logits and preds.is_floating_point()
         if self.threshold is None:
-            scores = preds.double().sigmoid() if self.logits and preds.is_floating_point() else preds
+            batch = sum_errors(preds, target, logits)
             self.n_rows = self.n_rows + len(preds)
-            self.error_sums = self.error_sums + error_sums(scores, target)
+            self.error_sums = self.error_sums + batch.summary
         else:
-            labels = preds >= self._cut if preds.is_floating_point() else preds == 1
-            self.rows_by_errors = self.rows_by_errors + rows_by_errors(labels, target == 1)
-
-    def _count_invalid(self, preds: Tensor) -> Tensor:
-        if not preds.is_floating_point():
-            return count_not_binary(preds)
-        return preds.isnan().count_nonzero() if self.logits else count_outside_unit_interval(preds)
+            batch = count_errors(preds, target, self._cut if preds.is_floating_point() else None, logits)
+            self.rows_by_errors = self.rows_by_errors + batch.summary
+        self.invalid_target = self.invalid_target + batch.invalid_target
+        self.invalid_preds = self.invalid_preds + batch.invalid_preds
 
     def compute(self) -> tuple[Tensor, Tensor]:
         """The parameters of the curve and the loss at each of them, of all batches of all processes."""
@@ -254,25 +250,48 @@ def _check_score(threshold: Any) -> float:
     return threshold
 
 
-def rows_by_errors(labels: Tensor, truth: Tensor) -> Tensor:
-    """Rows with 0, 1, ..., n_labels wrong labels, of two tensors of bool."""
-    if serves(labels, truth):
+class Batch(NamedTuple):
+    """What a batch adds to the state: rows by their errors or sums of errors by rank; how many values are invalid."""
+
+    summary: Tensor
+    invalid_target: Tensor
+    invalid_preds: Tensor
+
+
+def count_errors(preds: Tensor, target: Tensor, cut: float | None, logits: bool) -> Batch:
+    """Rows with 0, 1, ..., n_labels wrong labels; a score of at least ``cut`` predicts a label, None takes labels."""
+    n_labels = target.shape[1]
+    if serves(preds, target) and len(preds):
         from choral.rows.gpu import wrong_labels
 
-        return wrong_labels.rows_by_errors(wrong_labels.wrong_labels(truth, labels).counts, labels.shape[1])
-    wrong = (labels != truth).sum(dim=1)
-    counts = torch.zeros(labels.shape[1] + 1, dtype=torch.int64, device=labels.device)
-    return counts.index_add_(0, wrong, torch.ones_like(wrong))  # bincount would have the host wait for the device
+        # filled on the device: a number of the host's would be copied there
+        cuts = None if cut is None else torch.full((1,), cut, dtype=preds.dtype, device=preds.device)
+        counts, strange = wrong_labels.wrong_labels(target, preds, cuts, logits)
+        return Batch(wrong_labels.rows_by_errors(counts, n_labels), strange[0], strange[1])
+    labels = preds == 1 if cut is None else preds >= cut
+    wrong = (labels != (target == 1)).sum(dim=1)
+    counts = torch.zeros(n_labels + 1, dtype=torch.int64, device=target.device)
+    counts.index_add_(0, wrong, torch.ones_like(wrong))  # bincount would have the host wait for the device
+    return Batch(counts, count_not_binary(target), count_invalid(preds, logits))
 
 
-def error_sums(scores: Tensor, truth: Tensor) -> Tensor:
-    """Sum over rows of the largest, second largest, ... error, in doubles."""
-    if serves(scores, truth) and scores.shape[1] <= MAX_SORTED_LABELS:
+def sum_errors(preds: Tensor, target: Tensor, logits: bool) -> Batch:
+    """Sums over rows of the largest, second largest, ... error, in doubles."""
+    if serves(preds, target) and len(preds) and preds.shape[1] <= MAX_SORTED_LABELS:
         from choral.rows.gpu.rank_sums import rank_sums
 
-        return rank_sums(truth, scores, None).sums
-    errors = (scores.double() - truth.double()).abs()
-    return errors.sort(dim=1, descending=True).values.sum(dim=0)
+        sums, strange = rank_sums(target, preds, None, logits)
+        return Batch(sums, strange[0], strange[1])
+    scores = preds.double().sigmoid() if logits else preds.double()
+    errors = (scores - target.double()).abs().sort(dim=1, descending=True).values
+    return Batch(errors.sum(dim=0), count_not_binary(target), count_invalid(preds, logits))
+
+
+def count_invalid(preds: Tensor, logits: bool) -> Tensor:
+    """How many predictions are not allowed."""
+    if not preds.is_floating_point():
+        return count_not_binary(preds)
+    return preds.isnan().count_nonzero() if logits else count_outside_unit_interval(preds)
 
 
 def count_outside_unit_interval(values: Tensor) -> Tensor:

@@ -20,39 +20,50 @@ PROGRAMS_PER_PROCESSOR = 24
 
 
 class RankSums(NamedTuple):
-    """Sums by rank in doubles, on the device, and whether a value was not allowed."""
+    """Sums by rank in doubles; how many true labels are not binary, and how many scores are not allowed."""
 
     sums: torch.Tensor
-    refused: torch.Tensor
+    strange: torch.Tensor
 
 
 @triton.jit
 def _rank_sums(
-    true, pred, weights, partial, refused, n_rows, n_labels, n_tiles,
-    WEIGHTED: tl.constexpr, DOUBLE: tl.constexpr,
+    true, pred, weights, partial, strange, n_rows, n_labels, n_tiles,
+    WEIGHTED: tl.constexpr, LOGITS: tl.constexpr, DOUBLE: tl.constexpr,
     HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr,
 ):  # fmt: skip
     labels, ranks = labels_of(HELD_BITS, BITS), ranks_of(HELD_BITS, BITS)
     totals = tl.zeros([ROWS, 1 << HELD_BITS, 1 << (BITS - HELD_BITS)], dtype=tl.float64)
-    strange = tl.zeros([ROWS, 1 << (BITS - HELD_BITS)], dtype=tl.int1)
     for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
         rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
         inside = (rows < n_rows) & (labels < n_labels)
         places = rows * n_labels + labels
         y = tl.load(true + places, mask=inside, other=0)
         s = tl.load(pred + places, mask=inside, other=0)
-        # Labels that are not there have no error, and so come last of all: they need no further care.
         if DOUBLE:
             y, s = y.to(tl.float64), s.to(tl.float64)
-            keys = tl.abs(y - s).to(tl.int64, bitcast=True)
+        else:
+            y, s = y.to(tl.float32), s.to(tl.float32)
+        if LOGITS:
+            margins = tl.where(y > 0.5, -s, s)
+            decay = tl.exp(-tl.abs(margins))
+            s = tl.where(inside, tl.where(margins >= 0, 1.0, decay) / (1 + decay), 0.0)
+            errors = s  # of a relevant label sigmoid(-s), which 1 - sigmoid(s) would round
+        else:
+            errors = tl.abs(y - s)
+        # Labels that are not there have no error, and so come last of all: they need no further care.
+        if DOUBLE:
+            keys = errors.to(tl.int64, bitcast=True)
             largest, one = tl.max(s.to(tl.uint64, bitcast=True), axis=1), 0x3FF0000000000000
             unequal = tl.max((y * y - y).to(tl.uint64, bitcast=True), axis=1)
         else:
-            y, s = y.to(tl.float32), s.to(tl.float32)
-            keys = tl.abs(y - s).to(tl.int32, bitcast=True)
+            keys = errors.to(tl.int32, bitcast=True)
             largest, one = tl.max(s.to(tl.uint32, bitcast=True), axis=1), 0x3F800000
             unequal = tl.max((y * y - y).to(tl.uint32, bitcast=True), axis=1)
-        strange |= (largest > one) | (unequal != 0)  # as bits, negative numbers and nan are larger than 1
+        # As bits, negative numbers and nan are larger than 1.
+        if tl.max(tl.max(((largest > one) | (unequal != 0)).to(tl.int32), axis=1), axis=0) > 0:
+            _add(strange, (y != 0) & (y != 1))
+            _add(strange + 1, (s < 0) | (s > 1) | (s != s))
         ordered = sort_descending(keys, HELD_BITS, BITS, ROWS, CUBE)
         if DOUBLE:
             ordered = ordered.to(tl.float64, bitcast=True)
@@ -62,22 +73,37 @@ def _rank_sums(
             ordered *= tl.load(weights + rows, mask=rows < n_rows, other=0.0)
         totals += ordered
     tl.store(partial + (tl.program_id(0) << BITS) + ranks, tl.sum(totals, axis=0, keep_dims=True))
-    if tl.max(tl.max(strange.to(tl.int32), axis=1), axis=0) > 0:
-        tl.atomic_max(refused, 1)
+
+
+@triton.jit
+def _add(total, tile):
+    tl.atomic_add(total, tl.sum(tl.sum(tl.sum(tile.to(tl.int64), axis=2), axis=1), axis=0))
 
 
 @on_its_device
-def rank_sums(y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor | None) -> RankSums:
-    """Sum the ordered errors of all rows of two matrices of one shape; ``weights`` are doubles, one a row."""
+def rank_sums(
+    y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor | None, logits: bool = False
+) -> RankSums:
+    """Sum the ordered errors of all rows of two matrices of one shape.
+
+    Parameters
+    ----------
+    y_true, y_pred : Tensor of shape (n_rows, n_labels)
+        True labels and scores.
+    weights : Tensor of shape (n_rows,), optional
+        How much each row counts, in doubles.
+    logits : bool
+        Whether the predictions are logits, whose sigmoids are the scores.
+    """
     n_rows, n_labels = y_true.shape
     tile = make_tile(n_labels)
     n_tiles = triton.cdiv(n_rows, tile.rows)
     n_programs = min(n_tiles, PROGRAMS_PER_PROCESSOR * count_processors(y_true.device))
     partial = torch.empty(n_programs, 1 << tile.bits, dtype=torch.float64, device=y_true.device)
-    refused = torch.zeros(1, dtype=torch.int32, device=y_true.device)
+    strange = torch.zeros(2, dtype=torch.int64, device=y_true.device)
     _rank_sums[(n_programs,)](
-        readable(y_true), readable(y_pred), partial if weights is None else weights.contiguous(), partial, refused,
-        n_rows, n_labels, n_tiles, weights is not None, y_pred.dtype == torch.float64, *tile,
+        readable(y_true), readable(y_pred), partial if weights is None else weights.contiguous(), partial, strange,
+        n_rows, n_labels, n_tiles, weights is not None, logits, y_pred.dtype == torch.float64, *tile,
         num_warps=1,
     )  # fmt: skip
-    return RankSums(partial.sum(dim=0)[:n_labels], refused)
+    return RankSums(partial.sum(dim=0)[:n_labels], strange)

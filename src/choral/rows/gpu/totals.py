@@ -6,7 +6,7 @@ import torch
 
 from choral.rows.gpu import MAX_SORTED_LABELS
 from choral.rows.gpu.rank_sums import rank_sums
-from choral.rows.gpu.wrong_labels import SOFT, rows_by_errors, wrong_labels
+from choral.rows.gpu.wrong_labels import rows_by_errors, wrong_labels
 
 
 class GpuTotals(NamedTuple):
@@ -22,17 +22,17 @@ def gpu_totals(y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor
     if not soft:
         if weights is not None:
             return None
-        counts, flags = wrong_labels(y_true, y_pred)
+        counts, strange = wrong_labels(y_true, y_pred)
         histogram = rows_by_errors(counts, y_true.shape[1])
-        met = sum(flags.tolist())
-        if met == 0:
-            return GpuTotals(histogram, None)
-        if met != SOFT:
+        n_refused_true, n_refused_pred, are_soft = strange.tolist()
+        if n_refused_true or n_refused_pred:
             return None
+        if not are_soft:
+            return GpuTotals(histogram, None)
     if y_true.shape[1] > MAX_SORTED_LABELS:
         return None
-    sums, refused = rank_sums(y_true, y_pred, weights)
-    return None if refused.item() else GpuTotals(None, sums)
+    sums, strange = rank_sums(y_true, y_pred, weights)
+    return None if strange.any().item() else GpuTotals(None, sums)
 
 
 def _is_soft(scores: torch.Tensor) -> torch.Tensor:

@@ -12,7 +12,6 @@ import triton.language as tl
 
 from choral.rows.gpu.sorting import on_its_device, readable
 
-TRUTH_NOT_BINARY, OUTSIDE_UNIT, SOFT = 1, 2, 4  # flags: what a kernel met on its way
 BYTES = (torch.bool, torch.uint8, torch.int8)
 TILE = 1024  # words or values a program holds at once
 MAX_WORDS = 128  # at a time: a byte counts to 255
@@ -21,61 +20,99 @@ VALUES_PER_PROGRAM = 4096
 
 
 class WrongLabels(NamedTuple):
-    """The number of wrong labels of each row, on the device, and what values there were: flags."""
+    """The number of wrong labels of each row, and what values there were; all on the device.
+
+    Attributes
+    ----------
+    counts : Tensor of shape (n_rows,)
+        Wrong labels of each row.
+    strange : Tensor of shape (3,)
+        How many true labels are not binary, how many predictions are not allowed, and 1 if there are predictions other
+        than 0 and 1, else 0.
+    """
 
     counts: torch.Tensor
-    flags: torch.Tensor
+    strange: torch.Tensor
 
 
 @triton.jit
-def _count_words(true, pred, counts, flags, n_rows, n_words, ROWS: tl.constexpr, WORDS: tl.constexpr):
+def _count_words(true, pred, counts, strange, n_rows, n_words, ROWS: tl.constexpr, WORDS: tl.constexpr):
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     wrong = tl.zeros([ROWS], dtype=tl.int32)
-    truths = tl.zeros([ROWS, WORDS], dtype=tl.int32)
-    guesses = tl.zeros([ROWS, WORDS], dtype=tl.int32)
+    met = tl.zeros([ROWS, WORDS], dtype=tl.int32)
     for start in range(0, n_words, WORDS):
         words = start + tl.arange(0, WORDS)
         inside = (rows < n_rows)[:, None] & (words < n_words)[None, :]
         places = rows[:, None] * n_words + words[None, :]
         y = tl.load(true + places, mask=inside, other=0)
         s = tl.load(pred + places, mask=inside, other=0)
-        truths |= y
-        guesses |= s
+        met |= y | s
         bytes_ = tl.sum(y ^ s, axis=1)
         pairs = (bytes_ & 0x00FF00FF) + ((bytes_ >> 8) & 0x00FF00FF)
         wrong += (pairs & 0xFFFF) + (pairs >> 16)
     tl.store(counts + rows, wrong, mask=rows < n_rows)
-    # In two's complement -16843010 is 0xFEFEFEFE: all bits of a byte but the lowest.
-    strange = tl.where((truths & -16843010) != 0, 1, 0) | tl.where((guesses & -16843010) != 0, 2, 0)
-    _raise_flags(flags, strange)
+    if tl.max(tl.max(_strange_bytes(met), axis=1), axis=0) > 0:  # hardly ever: count them in a walk of its own
+        of_true = tl.zeros([ROWS, WORDS], dtype=tl.int32)
+        of_pred = tl.zeros([ROWS, WORDS], dtype=tl.int32)
+        for start in range(0, n_words, WORDS):
+            words = start + tl.arange(0, WORDS)
+            inside = (rows < n_rows)[:, None] & (words < n_words)[None, :]
+            places = rows[:, None] * n_words + words[None, :]
+            of_true += _strange_bytes(tl.load(true + places, mask=inside, other=0))
+            of_pred += _strange_bytes(tl.load(pred + places, mask=inside, other=0))
+        _add(strange, of_true)
+        _add(strange + 1, of_pred)
+        tl.atomic_max(strange + 2, tl.max(tl.max((of_pred > 0).to(tl.int64), axis=1), axis=0))
 
 
 @triton.jit
-def _count_values(true, pred, counts, flags, n_rows, n_labels, ROWS: tl.constexpr, LABELS: tl.constexpr):
+def _strange_bytes(words):
+    """How many bytes of each word are neither 0 nor 1."""
+    upper = words & -16843010  # in two's complement 0xFEFEFEFE: all bits of a byte but the lowest
+    marked = (((upper & 0x7F7F7F7F) + 0x7F7F7F7F) | upper) >> 7  # in the lowest bit of a byte: whether one is set
+    pairs = (marked & 0x00010001) + ((marked >> 8) & 0x00010001)
+    return (pairs & 0xFFFF) + (pairs >> 16)
+
+
+@triton.jit
+def _count_values(
+    true, pred, cut, counts, strange, n_rows, n_labels,
+    ROWS: tl.constexpr, LABELS: tl.constexpr, CUT: tl.constexpr, LOGITS: tl.constexpr,
+):  # fmt: skip
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     wrong = tl.zeros([ROWS], dtype=tl.int32)
-    strange = tl.zeros([ROWS, LABELS], dtype=tl.int32)
+    of_true = tl.zeros([ROWS, LABELS], dtype=tl.int32)
+    of_pred = tl.zeros([ROWS, LABELS], dtype=tl.int32)
+    soft = tl.zeros([ROWS, LABELS], dtype=tl.int1)
     for start in range(0, n_labels, LABELS):
         labels = start + tl.arange(0, LABELS)
         inside = (rows < n_rows)[:, None] & (labels < n_labels)[None, :]
         places = rows[:, None] * n_labels + labels[None, :]
         y = tl.load(true + places, mask=inside, other=0)
         s = tl.load(pred + places, mask=inside, other=0)
-        wrong += tl.sum((y != s).to(tl.int32), axis=1)
-        strange |= tl.where((y == 0) | (y == 1), 0, 1)
-        strange |= tl.where((s >= 0) & (s <= 1), 0, 2)  # nan is not
-        strange |= tl.where((s == 0) | (s == 1), 0, 4)
+        if CUT and s.dtype.primitive_bitwidth == 16:
+            s = s.to(tl.float32)
+        of_true += tl.where((y == 0) | (y == 1), 0, 1)
+        if LOGITS:
+            of_pred += tl.where(inside & (s != s), 1, 0)
+        else:
+            of_pred += tl.where((s >= 0) & (s <= 1), 0, 1)  # nan is not
+        if CUT:
+            wrong += tl.sum((inside & ((y == 1) != (s >= tl.load(cut).to(s.dtype)))).to(tl.int32), axis=1)
+        else:
+            wrong += tl.sum((y != s).to(tl.int32), axis=1)
+            soft |= (s != 0) & (s != 1)
     tl.store(counts + rows, wrong, mask=rows < n_rows)
-    _raise_flags(flags, strange)
+    if tl.max(tl.max(of_true | of_pred, axis=1), axis=0) > 0:  # memory is not touched where all values are fine
+        _add(strange, of_true)
+        _add(strange + 1, of_pred)
+    if tl.max(tl.max(soft.to(tl.int32), axis=1), axis=0) > 0:
+        tl.atomic_max(strange + 2, 1)
 
 
 @triton.jit
-def _raise_flags(flags, strange):
-    """Set the flag of each bit that is set anywhere, without touching memory where none is."""
-    if tl.max(tl.max(strange, axis=1), axis=0) > 0:
-        tl.atomic_max(flags, tl.max(tl.max(strange & 1, axis=1), axis=0))
-        tl.atomic_max(flags + 1, tl.max(tl.max(strange & 2, axis=1), axis=0))
-        tl.atomic_max(flags + 2, tl.max(tl.max(strange & 4, axis=1), axis=0))
+def _add(total, tile):
+    tl.atomic_add(total, tl.sum(tl.sum(tile, axis=1), axis=0).to(tl.int64))
 
 
 @triton.jit
@@ -87,22 +124,44 @@ def _histogram(counts, histogram, n_rows, BINS: tl.constexpr, VALUES: tl.constex
 
 
 @on_its_device
-def wrong_labels(y_true: torch.Tensor, y_pred: torch.Tensor) -> WrongLabels:
-    """Count the wrong labels of each row of two matrices of one shape, in one pass."""
+def wrong_labels(
+    y_true: torch.Tensor, y_pred: torch.Tensor, cut: torch.Tensor | None = None, logits: bool = False
+) -> WrongLabels:
+    """Count the wrong labels of each row of two matrices of one shape, in one pass.
+
+    Parameters
+    ----------
+    y_true, y_pred : Tensor of shape (n_rows, n_labels)
+        True labels, and predictions: labels, or scores if there is a cut.
+    cut : Tensor of one number, optional
+        A label is predicted where its score is at least this, in the precision of the scores.
+    logits : bool
+        Whether scores need not lie in [0, 1]; nan is not allowed even then.
+    """
     y_true, y_pred = y_true.contiguous(), y_pred.contiguous()
     n_rows, n_labels = y_true.shape
     counts = torch.empty(n_rows, dtype=torch.int32, device=y_true.device)
-    flags = torch.zeros(3, dtype=torch.int32, device=y_true.device)
-    kernel, width = _count_values, n_labels
-    if _are_words(y_true) and _are_words(y_pred):
+    strange = torch.zeros(3, dtype=torch.int64, device=y_true.device)
+    if cut is None and _are_words(y_true) and _are_words(y_pred):
         y_true, y_pred = y_true.view(torch.int32), y_pred.view(torch.int32)
-        kernel, width = _count_words, n_labels // 4
+        columns, rows = _tile_of(n_labels // 4)
+        _count_words[(triton.cdiv(n_rows, rows),)](
+            y_true, y_pred, counts, strange, n_rows, n_labels // 4, rows, columns, num_warps=4
+        )
     else:
         y_true, y_pred = readable(y_true), readable(y_pred)
+        columns, rows = _tile_of(n_labels)
+        _count_values[(triton.cdiv(n_rows, rows),)](
+            y_true, y_pred, counts if cut is None else cut, counts, strange, n_rows, n_labels, rows, columns,
+            cut is not None, logits, num_warps=4,
+        )  # fmt: skip
+    return WrongLabels(counts, strange)
+
+
+def _tile_of(width: int) -> tuple[int, int]:
+    """How many columns and rows a program holds at once."""
     columns = min(triton.next_power_of_2(width), MAX_WORDS)
-    rows = max(1, TILE // columns)
-    kernel[(triton.cdiv(n_rows, rows),)](y_true, y_pred, counts, flags, n_rows, width, rows, columns, num_warps=4)
-    return WrongLabels(counts, flags)
+    return columns, max(1, TILE // columns)
 
 
 @on_its_device
