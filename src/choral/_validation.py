@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from choral._sparse_parts import check_sparse
+
 LARGEST_WEIGHT = 1e300  # larger ones have no finite sum
 ROUNDING = 1e-12  # sums of doubles that should agree may differ by this much
 TAGS = "Lists of tags become a matrix by sklearn.preprocessing.MultiLabelBinarizer."
@@ -27,7 +29,11 @@ def check_matrix(name: str, matrix: Any) -> Labels:
     if sp.issparse(matrix):
         if matrix.ndim != 2:
             raise ValueError(f"{name} must be 2-D; got a sparse array of shape {matrix.shape}.")
-        matrix = _canonical(matrix.tocsr())
+        check_sparse(name, matrix)
+        by_rows = matrix.tocsr()
+        if by_rows is not matrix:
+            check_sparse(name, by_rows)  # lists of lists hold whatever they were given
+        matrix = _canonical(by_rows)
     else:
         matrix = _as_array(name, matrix)
     check_form(name, matrix, is_numeric=matrix.dtype.kind in "buif")
