@@ -57,7 +57,7 @@ def check_memory(source: object, size: int, held: int, free: int = FREE_BYTES) -
 
 
 class LimitedStream(io.RawIOBase):
-    """A stream that refuses to give more than `memory_limit` allows: nothing says before what a packed file unfolds to.
+    """A stream that refuses to give more than a limit: nothing says before what a packed file unfolds to.
 
     Parameters
     ----------
@@ -65,16 +65,14 @@ class LimitedStream(io.RawIOBase):
         It unpacks while it is read.
     source : path-like
         The name of the file, for the message.
-    held : int
-        The size of the packed file.
-    limit : int, optional
-        How many bytes to give at most, in place of that limit.
+    limit : int
+        How many bytes to give at most.
+    remedy : str
+        A sentence that follows the error, or nothing.
     """
 
-    def __init__(self, stream: Any, source: object, held: int, limit: int | None = None) -> None:
-        self._stream, self._source = stream, source
-        self._limit = memory_limit(held) if limit is None else limit
-        self._remedy = f" {REMEDY}" if limit is None else ""
+    def __init__(self, stream: Any, source: object, limit: int, remedy: str) -> None:
+        self._stream, self._source, self._limit, self._remedy = stream, source, limit, remedy
         self._n_read = 0
 
     def readable(self) -> bool:
@@ -85,6 +83,6 @@ class LimitedStream(io.RawIOBase):
         self._n_read += len(part)
         if self._n_read > self._limit:
             problem = f"it unfolds to more bytes than the limit of {self._limit}"
-            raise ValueError(f"{self._source} is too large: {problem}.{self._remedy}")
+            raise ValueError(f"{self._source} is too large: {problem}. {self._remedy}".rstrip())
         buffer[: len(part)] = part
         return len(part)

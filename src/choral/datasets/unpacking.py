@@ -10,8 +10,9 @@ from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any
 
-from choral._memory import LimitedStream
+from choral._memory import REMEDY, LimitedStream, memory_limit
 
+FREE_BYTES = 2**25  # that any file may unfold to: short lines take 25 times as much memory
 SUFFIXES = ("", ".gz", ".bz2", ".xz")
 OPENED_BY: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 
@@ -19,7 +20,7 @@ OPENED_BY: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz
 def unpack(content: bytes, source: str | os.PathLike[str]) -> bytes:
     """Unpack a file of gzip, bzip2 or xz, known by its first bytes; return anything else as it is.
 
-    It may unfold to as many bytes as `choral._memory.memory_limit` says.
+    It may unfold to as many bytes as `choral._memory.memory_limit` says, or to 32 MiB.
 
     Examples
     --------
@@ -33,7 +34,10 @@ def unpack(content: bytes, source: str | os.PathLike[str]) -> bytes:
     opened: Any = next((function(packed) for magic, function in OPENED_BY.items() if content.startswith(magic)), None)
     if opened is None:
         return content
-    with opened, BufferedReader(LimitedStream(opened, source, held=len(content)), 2**20) as stream:
+    with (
+        opened,
+        BufferedReader(LimitedStream(opened, source, memory_limit(len(content), FREE_BYTES), REMEDY), 2**20) as stream,
+    ):
         try:
             return stream.read()
         except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from choral._memory import LimitedStream
+from choral._memory import REMEDY, LimitedStream, memory_limit
 from choral._text import first_line
 from choral.label_files.table import ReadOptions
 
@@ -17,9 +17,11 @@ from choral.label_files.table import ReadOptions
 @contextmanager
 def unpacked(path: Path, raw: BinaryIO, options: ReadOptions) -> Iterator[BinaryIO]:
     """What a gzip file holds, no more than the limit; a damaged file is refused in one line."""
-    held = os.fstat(raw.fileno()).st_size
+    limit, remedy = options.max_bytes, ""
+    if limit is None:
+        limit, remedy = memory_limit(os.fstat(raw.fileno()).st_size), REMEDY
     try:
         with gzip.GzipFile(fileobj=raw) as stream:
-            yield io.BufferedReader(LimitedStream(stream, path, held, options.max_bytes), 2**16)
+            yield io.BufferedReader(LimitedStream(stream, path, limit, remedy), 2**16)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{path} is not a readable gzip file: {first_line(error)}.") from error
