@@ -14,7 +14,7 @@ from scipy import sparse
 
 from choral._memory import FREE_BYTES, check_memory
 from choral._text import counted, did_you_mean, quoted, some_of
-from choral._validation import LARGEST_WEIGHT
+from choral._validation import LARGEST_WEIGHT, check_any_weight
 
 NUMBERS = "buif"  # the kinds of NumPy types that labels, scores and weights may have
 BLOCK_CELLS = 2**20  # compared at a time: the flags of a whole table would take as much memory as its labels
@@ -241,6 +241,8 @@ def check_row_weights(table: LabelTable, column: str, *, may_all_be_zero: bool =
         )
     if not may_all_be_zero and not weights.any():
         raise ValueError(f"{table.source}, column {quoted(column)}: all weights are 0; expected one above 0.")
+    if not may_all_be_zero:
+        check_any_weight(f"{table.source}, column {quoted(column)},", weights.max())
 
 
 def _refuse_where(
