@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from choral._sparse_parts import check_sparse
+
 LARGEST_WEIGHT = 1e300  # larger ones have no finite sum
+SMALLEST_WEIGHT = 1e-290  # if all are smaller, their products with errors lose digits: 5e-324 times 0.25 is 0
 ROUNDING = 1e-12  # sums of doubles that should agree may differ by this much
 TAGS = "Lists of tags become a matrix by sklearn.preprocessing.MultiLabelBinarizer."
 Labels = Any  # a 2-D array, or a SciPy sparse matrix or array in CSR form: SciPy has no types to say so
@@ -27,7 +30,11 @@ def check_matrix(name: str, matrix: Any) -> Labels:
     if sp.issparse(matrix):
         if matrix.ndim != 2:
             raise ValueError(f"{name} must be 2-D; got a sparse array of shape {matrix.shape}.")
-        matrix = _canonical(matrix.tocsr())
+        check_sparse(name, matrix)
+        by_rows = matrix.tocsr()
+        if by_rows is not matrix:
+            check_sparse(name, by_rows)  # lists of lists hold whatever they were given
+        matrix = _canonical(by_rows)
     else:
         matrix = _as_array(name, matrix)
     check_form(name, matrix, is_numeric=matrix.dtype.kind in "buif")
@@ -62,11 +69,30 @@ def check_sample_weight(sample_weight: Any, n_rows: int, *, allow_none: bool = F
         raise ValueError(f"sample_weight must have one entry for each of {n_rows} rows; got {weights.size}.")
     wrong = ~((weights >= 0) & (weights < np.inf))
     refuse_where("sample_weight must be finite and non-negative", "sample_weight", weights, wrong)
-    if not weights.any() and not allow_none:
-        raise ValueError("sample_weight must not be zero everywhere.")
+    if not allow_none:
+        check_any_weight("sample_weight", weights.max())
     if weights.max() > LARGEST_WEIGHT:
         raise ValueError(f"sample_weight must have a finite sum; its largest entry is {weights.max()}.")
     return weights
+
+
+def check_any_weight(name: str, largest: float) -> None:
+    """Refuse weights that have no sum to divide by, judged by the largest one or by the sum.
+
+    Examples
+    --------
+    >>> check_any_weight("sample_weight", 5e-324)
+    Traceback (most recent call last):
+    ValueError: sample_weight must have an entry of at least 1e-290, for losses to keep their digits; the largest is
+    5e-324. Multiply all of them by one number.
+    """
+    if not largest:
+        raise ValueError(f"{name} must not be zero everywhere.")
+    if largest < SMALLEST_WEIGHT:
+        raise ValueError(
+            f"{name} must have an entry of at least {SMALLEST_WEIGHT}, for losses to keep their digits; "
+            f"the largest is {largest}. Multiply all of them by one number."
+        )
 
 
 def check_vector(name: str, vector: Any) -> np.ndarray:
@@ -105,6 +131,21 @@ def check_count(name: str, count: Any, *, least: int = 1) -> int:
     if count < least:
         raise ValueError(f"{name} must be at least {least}; got {count}.")
     return int(count)
+
+
+def to_double(name: str, number: Any) -> float:
+    """A real number as a double.
+
+    Examples
+    --------
+    >>> to_double("alpha", 10**400)
+    Traceback (most recent call last):
+    ValueError: alpha must be a number below 1.8e+308; it is larger.
+    """
+    try:
+        return float(number)
+    except OverflowError as error:  # its digits are not shown: Python refuses to write down more than 4300
+        raise ValueError(f"{name} must be a number below 1.8e+308; it is larger.") from error
 
 
 def refuse_where(
@@ -153,7 +194,9 @@ def _numbers(name: str, objects: np.ndarray) -> np.ndarray:
     for place, value in np.ndenumerate(objects):
         try:
             numbers[place] = math.nan if isinstance(value, str) else value
-        except (OverflowError, TypeError, ValueError):
+        except OverflowError:
+            to_double(f"{name}[{', '.join(map(str, place))}]", value)
+        except (TypeError, ValueError):
             value = str(value)[:40]
         if isinstance(value, str):
             where = ", ".join(map(str, place))

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from choral._array_api import to_host
 from choral._typing import Features, LabelMatrix
-from choral._validation import Labels, check_count, check_matrix, refuse_entry_where, refuse_where
+from choral._validation import Labels, check_count, check_matrix, refuse_entry_where, refuse_where, to_double
 from choral.rows.door import check_sparse_threshold, read_matrix, warn_of_threshold
 from choral.rows.sparse import harden_sparse
 
@@ -236,6 +236,9 @@ def check_scores(name: str, scores: LabelMatrix) -> Labels:
 
 def check_threshold(threshold: Any) -> float:
     """A number."""
-    if isinstance(threshold, bool) or not isinstance(threshold, Real) or math.isnan(threshold):
+    if isinstance(threshold, bool) or not isinstance(threshold, Real):
         raise ValueError(f"threshold must be a number; got {threshold!r}.")
-    return float(threshold)
+    number = to_double("threshold", threshold)
+    if math.isnan(number):
+        raise ValueError(f"threshold must be a number; got {threshold!r}.")
+    return number

@@ -272,6 +272,10 @@ def test_weights_that_are_all_zero(folder):
         ids = np.arange(len(TRUE))[rows_of(part)]
         write_csv(Path(f"true/part-{part}.csv"), TRUE[rows_of(part)], w=np.zeros(ROWS), id=ids)
     assert_fails("true, column 'w': all weights are 0; expected one above 0.", "true", "broad", "--weights", "w")
+    for part in range(N_PARTS):
+        ids = np.arange(len(TRUE))[rows_of(part)]
+        write_csv(Path(f"true/part-{part}.csv"), TRUE[rows_of(part)], w=np.full(ROWS, 5e-324), id=ids)
+    assert_fails("true, column 'w', must have an entry of at least 1e-290", "true", "broad", "--weights", "w")
 
 
 def test_a_threshold_must_find_the_same_kind_in_all_parts(folder):

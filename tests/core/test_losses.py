@@ -1,6 +1,7 @@
 """Losses against scikit-learn at the ends, the definition between. The paper's example is in paper/test_examples.py."""
 
 import re
+from fractions import Fraction
 from functools import partial
 from itertools import combinations
 
@@ -460,6 +461,11 @@ def test_the_place_is_named_in_later_blocks_too():
         ([1, np.nan], "sample_weight[1] is nan"),
         ([1, np.inf], "sample_weight[1] is inf"),
         ([0, 0], "sample_weight must not be zero everywhere"),
+        (
+            [5e-324, 5e-324],
+            "sample_weight must have an entry of at least 1e-290, for losses to keep their digits; the l",
+        ),
+        ([9.9e-291, 0], "the largest is 9.9e-291. Multiply all of them by one number."),
         ([1e308, 1e308], "sample_weight must have a finite sum; its largest entry is 1e+308"),
         ([1, 1, 1], "sample_weight must have one entry for each of 2 rows; got 3"),
         ([[1, 1]], "sample_weight must be a non-empty 1-D sequence of numbers"),
@@ -468,6 +474,41 @@ def test_the_place_is_named_in_later_blocks_too():
 def test_bad_weights_are_refused(weight, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         choral.hamming_loss([[0, 1], [1, 1]], [[0, 1], [1, 1]], sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    "number", [10**400, 10**5000], ids=["long", "longer"]
+)  # Python does not write down the digits of the second
+def test_whole_numbers_beyond_a_double(number):
+    labels = [[0, 1], [1, 1]]
+    for make, name in [
+        (lambda: choral.hamming_loss([[number, 1], [1, 1]], labels), "y_true[0, 0]"),
+        (lambda: choral.hamming_loss(labels, labels, sample_weight=[1, number]), "sample_weight[1]"),
+        (lambda: choral.polynomial_loss(labels, labels, alpha=number), "alpha"),
+        (lambda: choral.RelevanceMeasure(choral.HammingMeasure(), beta=number), "beta"),
+        (lambda: choral.MoebiusMeasure({(0, 1): number}), "the mass of (0, 1)"),
+        (lambda: choral.evaluate(labels, {"a": labels}, threshold=number), "threshold"),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(f"{name} must be a number below 1.8e+308; it is larger.")):
+            make()
+
+
+@pytest.mark.parametrize("unit", [1e-290, 2.0**-960, 3e-320 * 2.0**110, 1e298])
+@pytest.mark.parametrize("score", [0, 0.25, 1 - 2.0**-30])
+def test_losses_under_the_smallest_and_largest_weights(unit, score):
+    """Exact fractions of the very doubles, and what a loss must be at least that far."""
+    y_true, y_pred, weights = [[1, 0], [1, 1], [0, 0]], [[1, score], [1, 1], [1, 1]], [unit, 3 * unit, unit / 1024]
+    errors = [Fraction(score) / 2, 0, 1]
+    total = sum(map(Fraction, weights))
+    expected = float(sum(Fraction(weight) * error for weight, error in zip(weights, errors, strict=True)) / total)
+    profile = choral.ErrorProfile.from_predictions(y_true, y_pred, sample_weight=weights)
+    observed = choral.ObservedProfile.from_predictions(y_true, y_pred, sample_weight=weights)
+    for loss in (
+        choral.hamming_loss(y_true, y_pred, sample_weight=weights),
+        profile.loss(choral.HammingMeasure()),
+        observed.loss(choral.HammingMeasure()),
+    ):
+        assert loss == pytest.approx(expected, rel=1e-14)
 
 
 def test_other_bad_arguments():

@@ -274,6 +274,10 @@ def test_wrong_weight(weight):
 def test_weights_that_are_all_zero():
     with pytest.raises(ValueError, match=r"pred\.csv, column 'w': all weights are 0; expected one above 0\."):
         check_row_weights(table(LABELS, weights=np.zeros(2)), "w")
+    with pytest.raises(
+        ValueError, match=r"pred\.csv, column 'w', must have an entry of at least 1e-290, .* is 5e-324\. M"
+    ):
+        check_row_weights(table(LABELS, weights=np.full(2, 5e-324)), "w")
 
 
 # Any file

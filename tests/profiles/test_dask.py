@@ -149,6 +149,10 @@ def test_dask_frames_are_told_what_to_do():
         (da.from_array(WEIGHTS[:50]), "sample_weight must have one entry for each of 60 rows; got 50"),
         (da.from_array(SCORES), r"sample_weight must be 1-D; got 2-D of shape \(60, 5\)"),
         (np.zeros(N_ROWS), "sample_weight must not be zero everywhere"),
+        (
+            np.full(N_ROWS, 5e-324),
+            "sample_weight must have an entry of at least 1e-290, for losses to keep their digits",
+        ),
         (WEIGHTS - (np.arange(N_ROWS) == 45), r"sample_weight\[5\] is -.* Rows are counted from row 40 of the whole"),
     ],
 )

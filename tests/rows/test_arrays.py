@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import choral
-from choral import ErrorProfile
+from choral import ErrorProfile, HammingMeasure, ObservedProfile
 from choral import _array_api as arrays
 from choral.profiles import totals
 from choral.rows import device, door, ranks
@@ -455,3 +455,24 @@ def test_sparse_tensors_are_refused():
     torch = pytest.importorskip("torch")
     with pytest.raises(ValueError, match="y_pred must be dense; got a tensor of layout torch.sparse_csr."):
         choral.hamming_loss(torch.ones(2, 3), torch.ones(2, 3).to_sparse_csr())
+
+
+@pytest.mark.parametrize("kind", ["hard", "scores"])
+@pytest.mark.parametrize("missing", ["nothing", "nan", "by a mask"])
+def test_observed_profiles_take_bfloat16(kind, missing):
+    torch = pytest.importorskip("torch")
+    y_true, y_pred = (put("torch", array).bfloat16() for array in random_pair(7, kind, "float32"))
+    observed = None
+    if missing != "nothing":
+        known = torch.from_numpy(np.random.default_rng(1).random(tuple(y_true.shape)) < 0.7)
+        y_true = torch.where(known, y_true, torch.nan) if missing == "nan" else y_true
+        observed = known if missing == "by a mask" else None
+    weights = torch.arange(1, len(y_true) + 1).bfloat16()
+    for weight in (None, weights):
+        as_numpy = [None if array is None else np.asarray(array.double()) for array in (y_true, y_pred, weight)]
+        mask = None if observed is None else observed.numpy()
+        expected = ObservedProfile.from_predictions(*as_numpy[:2], observed=mask, sample_weight=as_numpy[2])
+        found = ObservedProfile.from_predictions(y_true, y_pred, observed=observed, sample_weight=weight)
+        assert found.loss(HammingMeasure()) == pytest.approx(expected.loss(HammingMeasure()), rel=1e-12)
+        updated = ObservedProfile(found.n_labels).update(y_true, y_pred, observed=observed, sample_weight=weight)
+        assert updated.to_dict() == found.to_dict()

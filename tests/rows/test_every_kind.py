@@ -245,7 +245,7 @@ def test_text_in_a_frame_is_no_number():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match=r"y_true must hold numbers or booleans; y_true\[0, 0\] is '1'"):
         choral.hamming_loss(pandas.DataFrame({"a": ["1", "0"]}), [[1], [1]])
-    with pytest.raises(ValueError, match=r"y_true must hold numbers or booleans; y_true\[0, 0\] is '1000"):
+    with pytest.raises(ValueError, match=r"y_true\[0, 0\] must be a number below 1.8e\+308; it is larger"):
         choral.hamming_loss([[10**400, 0]], [[1, 1]])
 
 

@@ -626,7 +626,7 @@ def test_a_table_that_is_no_data_set(write, tmp_path, text, labels, message):
     "arrays, message",
     [
         ({"Y": EXPECTED.Y}, "small.npz must hold the arrays X and Y; it has Y."),
-        ({}, "small.npz must hold the arrays X and Y; it has none."),
+        ({}, "small.npz must hold the arrays X and Y; it has neither."),
         (
             {"X": EXPECTED.X, "Y": EXPECTED.X},
             r"small.npz must hold rows x labels, 0 or 1; got shape \(3, 2\), dtype fl",
@@ -643,16 +643,27 @@ def test_a_table_that_is_no_data_set(write, tmp_path, text, labels, message):
         ({"X": EXPECTED.X, "Y": EXPECTED.Y, "label_names": ["a"]}, r"must hold 2 names; got shape \(1,\)"),
         (
             {"X": EXPECTED.X, "Y": np.array([[None]])},
-            "small.npz cannot be read as an NPZ file: Object arrays cannot be",
+            "small.npz, array 'Y' holds Python objects, which choral does not unpickle; save it as numbers.",
         ),
-        ({"X_data": [1], "Y": EXPECTED.Y}, "X_data, X_indices, X_indptr and X_shape of a CSR matrix: 'X_indices'"),
+        (
+            {"X_data": [1], "Y": EXPECTED.Y},
+            "X_shape of a CSR matrix; X_indices must be a vector of numbers, whole but in X_data; there is none.",
+        ),
         (
             {"X_data": [1.0], "X_indices": [9], "X_indptr": [0, 1, 1, 1], "X_shape": [3, 2], "Y": EXPECTED.Y},
-            "X_indptr and X_shape of a CSR matrix: ",
+            "small.npz holds a damaged sparse matrix: column indices must lie in 0 to 1; index 0 is 9.",
         ),
         (
             {"X_data": [1.0], "X_indices": [0], "X_indptr": [0, 1, 1, 1], "X_shape": 3, "Y": EXPECTED.Y},
-            "X_indptr and X_shape of a CSR matrix: ",
+            r"X_shape must be a vector of numbers, whole but in X_data; got shape \(\), dtype int64",
+        ),
+        (
+            {"X_data": [], "X_indices": np.arange(0), "X_indptr": [0, 10**7, 0, 0], "X_shape": [3, 2], "Y": EXPECTED.Y},
+            "small.npz holds a damaged sparse matrix: the index pointer must not fall; .* 10000000 to 0 at row 1.",
+        ),
+        (
+            {"X_data": [1.0], "X_indices": [0], "X_indptr": [0, 1, 1], "X_shape": [2, 10**12], "Y": EXPECTED.Y[:2]},
+            "small.npz is too large: 16000000000128 bytes to read, the limit is 67108864. If it is no mistake, set the",
         ),
     ],
 )
@@ -669,7 +680,7 @@ def test_a_damaged_npz_file_is_told(write, tmp_path):
     middle = whole[:100] + b"damaged" + whole[107:]
     for content in (b"", b"no zip", whole[:-30], middle, (tmp_path / "array.npy").read_bytes()):
         (tmp_path / "small.npz").write_bytes(content)
-        with pytest.raises(ValueError, match="small.npz cannot be read as an NPZ file: "):
+        with pytest.raises(ValueError, match="small.npz is not a readable NPZ file: "):
             from_file(write, "small.npz")
 
 

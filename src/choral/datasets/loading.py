@@ -69,7 +69,8 @@ def load(name: str) -> Dataset:
     source, folder = SOURCES[name], data_folder()
     path = next(filter(Path.is_file, (folder / f"{source.file}{suffix}" for suffix in SUFFIXES)), None)
     content = _download(source, folder) if path is None else _read_from_folder(path, source)
-    return replace(parse_arff(content, path or folder / source.file, source.labels, source.ignore), name=name)
+    path = path or folder / source.file
+    return replace(parse_arff(content, path, source.labels, source.ignore, held=len(content)), name=name)
 
 
 def data_folder() -> Path:

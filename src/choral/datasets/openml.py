@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from choral._text import did_you_mean, some_of
 from choral.datasets.dataset import Dataset
+from choral.datasets.nominal import one_hot
 
 RELEVANT = {"true": 1, "1": 1, "1.0": 1, "yes": 1, "false": 0, "0": 0, "0.0": 0, "no": 0}
 
@@ -192,8 +193,6 @@ def _features(found: Any, names: list[str]) -> tuple[Any, tuple[str, ...]]:
             columns.append(column)
             titles.append(name)
             continue
-        numbers = np.asarray(column.toarray() if is_sparse else column, dtype=float)
-        hot = np.where(np.isnan(numbers), np.nan, numbers == np.arange(len(values)))
-        columns.append(sp.csc_array(hot) if is_sparse else hot)
+        columns.append(one_hot(column.astype(float), len(values)))
         titles += [f"{name}={value}" for value in values]
     return sp.csr_array(sp.hstack(columns)) if is_sparse else np.hstack(columns).astype(float), tuple(titles)

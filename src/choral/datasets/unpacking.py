@@ -5,14 +5,22 @@ import gzip
 import lzma
 import os
 import zlib
+from collections.abc import Callable
+from io import BufferedReader, BytesIO
 from pathlib import Path
+from typing import Any
 
+from choral._memory import REMEDY, LimitedStream, memory_limit
+
+FREE_BYTES = 2**25  # that any file may unfold to: short lines take 25 times as much memory
 SUFFIXES = ("", ".gz", ".bz2", ".xz")
-DECOMPRESS = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ\x00": lzma.decompress}
+OPENED_BY: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 
 
 def unpack(content: bytes, source: str | os.PathLike[str]) -> bytes:
     """Unpack a file of gzip, bzip2 or xz, known by its first bytes; return anything else as it is.
+
+    It may unfold to as many bytes as `choral._memory.memory_limit` says, or to 32 MiB.
 
     Examples
     --------
@@ -22,11 +30,18 @@ def unpack(content: bytes, source: str | os.PathLike[str]) -> bytes:
     Traceback (most recent call last):
     ValueError: tiny.arff.gz cannot be unpacked: Compressed file ended before the end-of-stream marker was reached.
     """
-    decompress = next((function for magic, function in DECOMPRESS.items() if content.startswith(magic)), bytes)
-    try:
-        return decompress(content)
-    except (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error) as error:
-        raise ValueError(f"{source} cannot be unpacked: {error}.") from error
+    packed = BytesIO(content)
+    opened: Any = next((function(packed) for magic, function in OPENED_BY.items() if content.startswith(magic)), None)
+    if opened is None:
+        return content
+    with (
+        opened,
+        BufferedReader(LimitedStream(opened, source, memory_limit(len(content), FREE_BYTES), REMEDY), 2**20) as stream,
+    ):
+        try:
+            return stream.read()
+        except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
+            raise ValueError(f"{source} cannot be unpacked: {error}.") from error
 
 
 def read_unpacked(path: Path) -> bytes:

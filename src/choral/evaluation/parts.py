@@ -12,6 +12,7 @@ from typing import Any
 
 from choral._optional import require
 from choral._text import counted, quoted
+from choral._validation import check_any_weight
 from choral.evaluation.evaluating import ModelSummary, Progress, ignore_progress, summarise_models
 from choral.evaluation.result import BASELINE
 from choral.label_files import ComparedOptions, ComparedPaths, match_names, read_compared
@@ -139,9 +140,11 @@ def _on_workers(client: Any, summarise: Summarise, parts: list[ComparedPaths]) -
 def _check_total(total: PartSummary, options: ComparedOptions) -> None:
     """Refuse what no single part could be refused for."""
     folder = Path(total.source).parent
-    if not total.models.profiles[BASELINE].total_weight:
-        column = quoted(options.weight_column or "")
+    column = quoted(options.weight_column or "")
+    weight = total.models.profiles[BASELINE].total_weight
+    if not weight:
         raise ValueError(f"{folder}, column {column}: all weights are 0; expected one above 0.")
+    check_any_weight(f"{folder}, column {column},", weight)
     if options.threshold is not None and not 0 < options.threshold <= 1:  # within, labels stay what they are
         for name, kinds in total.had_scores.items():
             if len(kinds) == 2:

@@ -2,23 +2,27 @@
 
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from math import prod
 from pathlib import Path
-from tokenize import TokenError
 from typing import IO
 
 import numpy as np
 from scipy import sparse
 
+from choral._sparse_parts import check_compressed, check_coordinates
 from choral._text import first_line, quoted, some_of
 from choral.label_files.table import NUMBERS, LabelTable, ReadOptions
 
 INTEGERS, TEXT = "i", "SU"  # by the kinds of NumPy's types
+INDEX_NAMES = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
+BYTES_PER_ROW, BYTES_PER_COLUMN = 64, 16  # at least, in an evaluation: sparse matrices may announce more than they hold
 MEANING = {NUMBERS: "numbers or booleans", INTEGERS: "integers", TEXT: "text", NUMBERS + TEXT: "numbers or text"}
 # RuntimeError: encrypted; NotImplementedError, a kind of it: a compression that Python lacks
 UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
+COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what NumPy writes
+OTHER_PACKINGS = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma"}
 
 
 def read_npy(path: Path, options: ReadOptions) -> LabelTable:
@@ -33,7 +37,7 @@ def read_npz(path: Path, options: ReadOptions) -> LabelTable:
     _check_nameless(path, options)
     try:
         with zipfile.ZipFile(path) as archive:
-            options.check_size(path, sum(entry.file_size for entry in archive.infolist()))
+            _check_entries(archive, path, options)
             names = [name.removesuffix(".npy") for name in archive.namelist()]
             read = partial(_read_entry, archive, path)
             if {"format", "shape", "data"} <= set(names):
@@ -43,13 +47,16 @@ def read_npz(path: Path, options: ReadOptions) -> LabelTable:
         raise ValueError(f"{path} is not a readable NPZ file: {first_line(error)}.") from error
 
 
-def read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
-    """Read all arrays of numbers and of text of an NPZ file."""
+def read_arrays(
+    path: Path, max_bytes: int | None = None, wanted: Collection[str] | None = None
+) -> dict[str, np.ndarray]:
+    """Read all arrays of an NPZ file, or those wanted that it has; they hold numbers or text."""
     try:
         with zipfile.ZipFile(path) as archive:
-            ReadOptions(max_bytes=max_bytes).check_size(path, sum(entry.file_size for entry in archive.infolist()))
+            _check_entries(archive, path, ReadOptions(max_bytes=max_bytes))
             names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
-            return {name: _read_entry(archive, path, name, NUMBERS + TEXT, None) for name in names}
+            chosen = [name for name in names if wanted is None or name in wanted]
+            return {name: _read_entry(archive, path, name, NUMBERS + TEXT, None) for name in chosen}
     except UNREADABLE as error:
         raise ValueError(f"{path} is not a readable NPZ file: {first_line(error)}.") from error
 
@@ -59,6 +66,16 @@ def _check_nameless(path: Path, options: ReadOptions) -> None:
         raise ValueError(f"{path}: arrays have no names, so no column {options.weight_column!r} for the weights.")
     if options.labels is not None:
         raise ValueError(f"{path}: arrays have no names, so no columns to choose labels from.")
+
+
+def _check_entries(archive: zipfile.ZipFile, path: Path, options: ReadOptions) -> None:
+    """Refuse an archive by what it announces, before any of it is unpacked."""
+    options.check_size(path, sum(entry.file_size for entry in archive.infolist()), held=path.stat().st_size)
+    for entry in archive.infolist():
+        if entry.compress_type not in COMPRESSIONS:  # zipfile would unpack a block of these at once, however large
+            how = OTHER_PACKINGS.get(entry.compress_type, f"method {entry.compress_type}")
+            what = f"{quoted(entry.filename)} is packed by {how}; expected deflate, or no compression"
+            raise ValueError(f"{path} is not a readable NPZ file: {what}.")
 
 
 def _choose_array(path: Path, names: list[str]) -> str:
@@ -86,7 +103,7 @@ def _read_array(file: IO[bytes], size: int, source: str, kinds: str = NUMBERS, n
         raise ValueError(f"{source} holds Python objects, which choral does not unpickle; save it as numbers.")
     if dtype.kind not in kinds:
         raise ValueError(f"{source} must hold {MEANING[kinds]}; got the type {dtype}.")
-    if min(shape, default=0) < 0:
+    if any(type(size) is not int or size < 0 for size in shape):  # True is an int as well
         raise ValueError(f"{source} is damaged: its header announces the shape {shape}.")
     if ndim is not None and len(shape) != ndim:
         raise ValueError(f"{source} must be {ndim}-dimensional; got shape {shape}.")
@@ -95,6 +112,8 @@ def _read_array(file: IO[bytes], size: int, source: str, kinds: str = NUMBERS, n
         raise ValueError(f"{source} is damaged: its header announces {promised} bytes, there are {held}.")
     file.seek(0)
     array = np.lib.format.read_array(file, allow_pickle=False)
+    if dtype.kind == "b" and array.size and array.view(np.uint8).max() > 1:
+        raise ValueError(f"{source} is damaged: it holds booleans that are neither 0 nor 1.")
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
@@ -107,35 +126,54 @@ def _read_header(file: IO[bytes], source: str) -> tuple[tuple[int, ...], np.dtyp
             shape, _, dtype = np.lib.format.read_array_header_2_0(file)
         else:  # later versions are for structured types
             raise ValueError(f"version {version} of the format does not hold plain numbers")
-    except (ValueError, SyntaxError, TokenError) as error:  # the header is a Python literal
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError):
+        raise  # it is the archive or the disk
+    except Exception as error:  # the header is a Python literal, and NumPy expects a tame one
         raise ValueError(f"{source} is not a readable NumPy array: {first_line(error)}.") from error
     return shape, dtype
 
 
 def _read_sparse(path: Path, read: Callable[..., np.ndarray], options: ReadOptions) -> sparse.csr_array:
-    """A matrix in the layout of ``scipy.sparse.save_npz``, every index checked."""
+    """A matrix in the layout of ``scipy.sparse.save_npz``."""
     layout = str(read("format", TEXT, 0).astype(str))
-    if layout not in ("csr", "csc", "coo"):
+    if layout not in INDEX_NAMES:
         raise ValueError(f"{path}: the sparse format must be csr, csc or coo; got {quoted(layout)}.")
-    shape = tuple(read("shape", INTEGERS, 1).tolist())
-    if len(shape) != 2 or min(shape) < 0:
+    names = {"shape": INTEGERS, "data": NUMBERS, **dict.fromkeys(INDEX_NAMES[layout], INTEGERS)}
+    arrays = {name: read(name, kinds, 1) for name, kinds in names.items()}
+    matrix = make_sparse(path, layout, arrays, options)
+    if matrix.nnz != arrays["data"].size:  # SciPy adds them up to a label that nobody wrote
+        raise ValueError(f"{path} holds a damaged sparse matrix: an entry is stored twice.")
+    return matrix
+
+
+def make_sparse(path: Path, layout: str, arrays: Mapping[str, np.ndarray], options: ReadOptions) -> sparse.csr_array:
+    """A sparse matrix in canonical form, of parts from a file, every index checked before SciPy sees it.
+
+    Parameters
+    ----------
+    path : Path
+    layout : {"csr", "csc", "coo"}
+    arrays : mapping
+        ``shape``, ``data``, and ``indices`` and ``indptr``, or ``row`` and ``col``.
+    options : ReadOptions
+    """
+    shape = tuple(arrays["shape"].tolist())
+    if arrays["shape"].dtype.kind not in INTEGERS or len(shape) != 2 or min(shape) < 0:
         raise ValueError(f"{path}: a sparse matrix must have the shape rows x labels; got {shape}.")
-    options.check_size(path, 8 * sum(shape))  # what the index of the rows or a profile of the labels takes
-    data = read("data", NUMBERS, 1)
-    names = ("row", "col") if layout == "coo" else ("indices", "indptr")
-    indices = [read(name, INTEGERS, 1) for name in names]
+    size = BYTES_PER_ROW * shape[0] + BYTES_PER_COLUMN * shape[1]
+    options.check_size(path, size, held=path.stat().st_size)
+    data, first, second = (arrays[name] for name in ("data", *INDEX_NAMES[layout]))
     try:
         if layout == "coo":
-            matrix = sparse.coo_array((data, tuple(indices)), shape=shape)  # checks every index by itself
+            check_coordinates(data, (first, second), shape)
+            matrix = sparse.coo_array((data, (first, second)), shape=shape)
         else:
-            cls = sparse.csr_array if layout == "csr" else sparse.csc_array
-            matrix = cls((data, *indices), shape=shape)
-            matrix.check_format(full_check=True)
-        stored = matrix.nnz
-        result = matrix.tocsr()
-        result.sum_duplicates()
-    except (ValueError, TypeError) as error:
+            check_compressed(layout, data, first, second, shape)
+            if second[-1] != first.size:
+                raise ValueError(f"the index pointer ends at {second[-1]}; there are {first.size} indices")
+            matrix = (sparse.csr_array if layout == "csr" else sparse.csc_array)((data, first, second), shape=shape)
+    except ValueError as error:
         raise ValueError(f"{path} holds a damaged sparse matrix: {first_line(error)}.") from error
-    if result.nnz != stored:  # SciPy would add them up to a label that nobody wrote
-        raise ValueError(f"{path} holds a damaged sparse matrix: an entry is stored twice.")
+    result = matrix.tocsr()
+    result.sum_duplicates()
     return result

@@ -11,6 +11,8 @@ from choral._text import first_line, quoted
 from choral.label_files.delimited import is_number
 from choral.label_files.table import NUMBERS, ColumnRoles, LabelTable, ReadOptions
 
+FREE_BYTES = 2**30  # a value that comes a million times is stored once, so a small file may hold much
+
 
 class Part(NamedTuple):
     """A file, and the Arrow table in it."""
@@ -80,20 +82,21 @@ def _read_parts(path: Path, options: ReadOptions) -> list[Part]:
     """The Arrow tables of all files, once these have said how large they become; without empty ones."""
     arrow, parquet = require("pyarrow", "tables"), require("pyarrow.parquet", "tables")
     parts: list[Part] = []
-    size = 0
+    size = held = 0
     for file_path in list_parquet_parts(path) if path.is_dir() else [path]:
         try:
             with parquet.ParquetFile(file_path) as file:
                 cells = file.metadata.num_rows * file.metadata.num_columns
                 groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
                 size += max(8 * cells, sum(group.total_byte_size for group in groups))
-                options.check_size(path, size)
+                held += file_path.stat().st_size
+                options.check_size(path, size, held, FREE_BYTES)
                 leaves = [file.schema.column(i) for i in range(len(file.schema))]
                 schema, texts = file.schema_arrow, [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
             with parquet.ParquetFile(file_path, read_dictionary=texts) as file:
                 table = file.read()
                 size += sum(map(_measure_text, table.columns))
-                options.check_size(path, size)
+                options.check_size(path, size, held, FREE_BYTES)
                 parts.append(Part(file_path, _spell_out(table, schema)))
         except arrow.ArrowException as error:
             raise ValueError(f"{file_path} is not a readable Parquet file: {first_line(error)}.") from error

@@ -12,7 +12,6 @@ from choral.label_files.delimited import read_delimited
 from choral.label_files.npy import read_npy, read_npz
 from choral.label_files.parquet import has_no_rows, read_parquet
 from choral.label_files.table import (
-    MAX_BYTES,
     LabelTable,
     Matrix,
     ReadOptions,
@@ -77,7 +76,7 @@ def read_labels(
     tag_sep: str | None = None,
     labels: int | Sequence[str] | None = None,
     allow_missing: bool = False,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> LabelTable:
     """Read a label matrix; the suffix says how.
@@ -110,8 +109,10 @@ def read_labels(
         for any characters. By default all that are neither ids nor weights.
     allow_missing : bool, default=False
         Whether an empty cell is a missing label, nan; else it is refused.
-    max_bytes : int, default=8 GiB
-        Refuse to read a file that is, or says it becomes, larger than this.
+    max_bytes : int, optional
+        Refuse to read a file that is, or says it becomes, larger than this. By default the limit is 1100 times what the
+        file holds on disk, at least 64 MiB (Parquet: 1 GiB, since it stores a value that comes a million times once)
+        and at most 8 GiB; or the number in the environment variable ``CHORAL_MAX_BYTES``.
     progress : callable (done_bytes, total_bytes), optional
         Told after each block of rows how much of a CSV or TSV file is read; the other formats are fast.
 
@@ -144,7 +145,8 @@ def read_labels(
         if not path.is_file() and not is_parquet_folder(path):
             problem = "is a folder or a device" if is_there(path) else "does not exist"
             raise ValueError(f"{path} {problem}; expected a file.")
-        options.check_size(path, path.stat().st_size if path.is_file() else 0)
+        if path.is_file():
+            options.check_size(path, path.stat().st_size, held=path.stat().st_size)
         table = reader(path, options)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or first_line(error)}.") from error

@@ -12,10 +12,10 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from choral._memory import FREE_BYTES, check_memory
 from choral._text import counted, did_you_mean, quoted, some_of
-from choral._validation import LARGEST_WEIGHT
+from choral._validation import LARGEST_WEIGHT, check_any_weight
 
-MAX_BYTES = 8 * 2**30
 NUMBERS = "buif"  # the kinds of NumPy types that labels, scores and weights may have
 BLOCK_CELLS = 2**20  # compared at a time: the flags of a whole table would take as much memory as its labels
 # what pandas calls the column of its index if that has no name: in a CSV file, in one that was read and written again
@@ -241,6 +241,8 @@ def check_row_weights(table: LabelTable, column: str, *, may_all_be_zero: bool =
         )
     if not may_all_be_zero and not weights.any():
         raise ValueError(f"{table.source}, column {quoted(column)}: all weights are 0; expected one above 0.")
+    if not may_all_be_zero:
+        check_any_weight(f"{table.source}, column {quoted(column)},", weights.max())
 
 
 def _refuse_where(
@@ -303,7 +305,7 @@ class ReadOptions:
 
     Examples
     --------
-    >>> ReadOptions(max_bytes=1000).check_size("huge.npy", 8000)
+    >>> ReadOptions(max_bytes=1000).check_size("huge.npy", 8000, held=8000)
     Traceback (most recent call last):
     ValueError: huge.npy is too large: 8000 bytes to read, the limit is 1000.
     """
@@ -316,12 +318,14 @@ class ReadOptions:
     tag_sep: str | None = None
     labels: int | tuple[str, ...] | None = None
     allow_missing: bool = False
-    max_bytes: int = MAX_BYTES
+    max_bytes: int | None = None
     progress: Callable[[int, int], None] | None = None
 
-    def check_size(self, source: object, size: int) -> None:
-        """Refuse a file that would take too much memory, before it takes any."""
-        if size > self.max_bytes:
+    def check_size(self, source: object, size: int, held: int, free: int = FREE_BYTES) -> None:
+        """Refuse a file that would take too much memory, before it takes any; see `choral._memory.check_memory`."""
+        if self.max_bytes is None:
+            check_memory(source, size, held, free)
+        elif size > self.max_bytes:
             raise ValueError(f"{source} is too large: {size} bytes to read, the limit is {self.max_bytes}.")
 
 

@@ -9,7 +9,7 @@ from numbers import Real
 
 import numpy as np
 
-from choral._validation import check_count
+from choral._validation import check_count, to_double
 from choral.measures import count_tables
 from choral.measures.counting import CountingMeasure
 from choral.measures.masses_by_size import all_mass_at, occupancy
@@ -187,7 +187,7 @@ class PolynomialMeasure(Formula):
     def __post_init__(self) -> None:
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, Real):
             raise TypeError(f"alpha must be a number; got {self.alpha!r}.")
-        object.__setattr__(self, "alpha", float(self.alpha))
+        object.__setattr__(self, "alpha", to_double("alpha", self.alpha))
         if not self.alpha >= 1:  # written so that nan is refused
             raise ValueError(f"alpha must be at least 1; got {self.alpha}.")
 

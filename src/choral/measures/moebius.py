@@ -16,6 +16,7 @@ from choral._validation import (
     check_vector,
     listed,
     refuse_where,
+    to_double,
 )
 from choral.measures.base import Measure, check_fits
 from choral.measures.capacity import MAX_LABELS, check_monotone
@@ -176,9 +177,10 @@ def _collect(pairs: Iterable[tuple[int | Iterable[int], float]]) -> dict[LabelSe
     terms: dict[LabelSet, float] = defaultdict(float)
     for key, mass in pairs:
         labels = label_set(key)
+        mass = to_double(f"the mass of {labels}", mass)
         if not math.isfinite(mass):
             raise ValueError(f"masses must be finite; that of {labels} is {mass}.")
-        terms[labels] += float(mass)
+        terms[labels] += mass
     return terms
 
 

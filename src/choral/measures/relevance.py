@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from choral._validation import LARGEST_WEIGHT, ROUNDING
+from choral._validation import LARGEST_WEIGHT, ROUNDING, to_double
 from choral.measures.base import Measure, check_measure
 from choral.measures.capacity import MAX_LABELS, NOISE
 from choral.measures.forms import ByCount, ByRelevance, PlainForm, Table, Terms
@@ -53,7 +53,7 @@ class RelevanceMeasure(Measure):
 
     def __post_init__(self) -> None:
         check_measure(self.base, name="base")
-        object.__setattr__(self, "beta", float(self.beta))
+        object.__setattr__(self, "beta", to_double("beta", self.beta))
         if not -1 <= self.beta <= LARGEST_WEIGHT:
             raise ValueError(f"beta must be finite and at least -1 (at most {LARGEST_WEIGHT:g}); got {self.beta}.")
         # What is wrong with the base for every number of labels is told now. At least k of k labels is still convex.

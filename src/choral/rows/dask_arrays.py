@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from choral._optional import require
-from choral._validation import Labels, check_vector
+from choral._validation import Labels, check_any_weight, check_vector
 from choral.rows.blocks import CorrectBlock, ErrorBlock, KnownBlock, PairBlock, RowOptions, Rows
 from choral.rows.dask_bundles import sum_over_rows
 from choral.rows.door import open_rows, read_matrix
@@ -103,8 +103,7 @@ def add_up_blocks(rows: Sequence[Rows], summarise: Callable[[Sequence[Rows]], Su
     total = sum_over_rows(functions, cut)
     if not total.n_rows:
         raise ValueError(f"y_true must have at least one row and one label; got shape (0, {rows[0].n_labels}).")
-    if not total.weight:
-        raise ValueError("sample_weight must not be zero everywhere.")
+    check_any_weight("sample_weight", total.weight)
     _check_threshold(rows, total.had_scores)
     return total.summary
 

@@ -28,7 +28,7 @@ from choral._array_api import (
     xp_of,
 )
 from choral._typing import LabelMatrix, RowWeights
-from choral._validation import LARGEST_WEIGHT, Labels, check_form, check_matrix, check_sample_weight
+from choral._validation import LARGEST_WEIGHT, SMALLEST_WEIGHT, Labels, check_form, check_matrix, check_sample_weight
 from choral.rows.blocks import RowOptions, Rows, all_binary
 from choral.rows.dense import DenseRows
 from choral.rows.device import DeviceRows
@@ -203,7 +203,7 @@ def _are_fine(weights: Array, n_rows: int) -> bool:
         return False
     weights = as_real(weights)
     least, total = to_host(xp.stack([xp.min(weights), xp.sum(weights)])).tolist()
-    return least >= 0 and 0 < total <= LARGEST_WEIGHT  # nan fails both
+    return least >= 0 and SMALLEST_WEIGHT <= total <= LARGEST_WEIGHT  # nan fails both
 
 
 def _is_numeric(array: Array) -> bool:

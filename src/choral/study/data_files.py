@@ -1,20 +1,21 @@
 """Data sets from files with features and labels: ARFF, CSV, TSV, Parquet or NPZ."""
 
 import os
-import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from choral._text import did_you_mean
+from choral._text import did_you_mean, first_line
 from choral.datasets import Dataset, is_arff, read_arff
 from choral.label_files import LabelTable, check_truth, read_labels
+from choral.label_files.npy import make_sparse, read_arrays
+from choral.label_files.table import ReadOptions
 
 Labels = int | str | os.PathLike[str] | Sequence[str] | None  # which columns are labels
+SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+ARRAYS = ("X", "Y", "label_names", *(f"X_{part}" for part in SPARSE_PARTS))  # of an NPZ file
 SUFFIXES = (".arff", ".csv", ".tsv", ".parquet", ".npz")
 
 
@@ -76,13 +77,11 @@ def _label_names(names: tuple[str, ...], labels: Labels, path: Path) -> set[str]
 
 def _read_arrays(path: Path) -> Dataset:
     try:
-        # opened here, since NumPy leaves a damaged file open
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} cannot be read as an NPZ file: {error}.") from error
+        arrays = read_arrays(path, wanted=ARRAYS)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror or first_line(error)}.") from error
     if "Y" not in arrays or not ("X" in arrays or "X_data" in arrays):
-        raise ValueError(f"{path} must hold the arrays X and Y; it has {', '.join(arrays) or 'none'}.")
+        raise ValueError(f"{path} must hold the arrays X and Y; it has {', '.join(arrays) or 'neither'}.")
     Y = arrays["Y"]
     if Y.ndim != 2 or 0 in Y.shape or not np.isin(Y, (0, 1)).all():
         raise ValueError(f"Y in {path} must hold rows x labels, 0 or 1; got shape {Y.shape}, dtype {Y.dtype}.")
@@ -96,12 +95,13 @@ def _read_arrays(path: Path) -> Dataset:
 
 
 def _sparse_features(arrays: dict[str, np.ndarray], path: Path) -> Any:
-    try:
-        parts = arrays["X_data"], arrays["X_indices"], arrays["X_indptr"]
-        matrix = sp.csr_array(parts, shape=tuple(arrays["X_shape"].tolist()))
-        matrix.check_format(full_check=True)
-    except (KeyError, ValueError, TypeError) as error:
-        raise ValueError(
-            f"X in {path} must be X_data, X_indices, X_indptr and X_shape of a CSR matrix: {error}."
-        ) from error
-    return matrix
+    parts = {name: arrays[f"X_{name}"] for name in SPARSE_PARTS if f"X_{name}" in arrays}
+    for name in SPARSE_PARTS:
+        part = parts.get(name)
+        if part is None or part.ndim != 1 or part.dtype.kind not in ("buif" if name == "data" else "i"):
+            got = "there is none" if part is None else f"got shape {part.shape}, dtype {part.dtype}"
+            raise ValueError(
+                f"X in {path} must be X_data, X_indices, X_indptr and X_shape of a CSR matrix; "
+                f"X_{name} must be a vector of numbers, whole but in X_data; {got}."
+            )
+    return make_sparse(path, "csr", parts, ReadOptions())

@@ -28,6 +28,9 @@ def read_dense(rows: Sequence[str], lines: Sequence[int], attributes: Attributes
     values : ndarray of shape (n_rows, n_attributes)
     """
     width = len(attributes.names)
+    for row, line in zip(rows, lines, strict=True):
+        if row.count(",") < width - 1:  # told before there is memory for more values than the file holds
+            _split_row(row, line, width)
     values = np.empty((len(rows), width))
     # Neighbouring attributes with the same domain are read together.
     ends = (np.flatnonzero(np.diff(attributes.domain_indices)) + 1).tolist()

@@ -139,7 +139,8 @@ def parse_domain(kind: str) -> Domain:
     if kind[:1] == "{" and kind[-1:] == "}":
         values = tuple(unquote(cell) for cell in _split_values(kind[1:-1]))
         if len(set(values)) < len(values):
-            twice = next(value for place, value in enumerate(values) if value in values[:place])
+            first: dict[str, int] = {}
+            twice = next(value for place, value in enumerate(values) if first.setdefault(value, place) < place)
             raise ValueError(f"expected distinct values; {short_repr(twice)} is listed twice.")
         return Nominal(values)
     raise ValueError(f"expected numeric, real, integer or values in braces as the type; got {short_repr(kind)}.")

@@ -2,12 +2,13 @@ r"""Quotes and commas: ``'Swainson\'s Thrush', "two, in one", plain``."""
 
 import re
 
-QUOTES = ("'", '"')
-QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
+SINGLE, DOUBLE = r"""'(?:[^'\\]|\\.)*+'""", r"""\"(?:[^"\\]|\\.)*+\""""
+QUOTED_BY = {"'": re.compile(SINGLE), '"': re.compile(DOUBLE)}
+QUOTED = f"{SINGLE}|{DOUBLE}"
 # An entry of a sparse row has an index first. A quote opens a value only at its beginning: don't is a word.
 # Quantifiers are possessive (*+): without backtracking, no file can make the search slow.
 CELL = re.compile(rf"""(\s*+(?:[0-9]++\s++)?+(?:{QUOTED}|[^,'"\s][^,]*+|)\s*+)(,|$)""")
-COMMENT = re.compile(rf"{QUOTED}|(\s%)")
+MARK = re.compile(r"""['"]|\s%""")  # the begin of a quote, or of a comment
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 CONTROL = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
@@ -50,7 +51,7 @@ def unquote(cell: str) -> str:
     Swainson's Thrush don't a "b"
     """
     text = cell.strip()
-    return ESCAPE.sub(_unescape, text[1:-1]) if text[:1] in QUOTES else text
+    return ESCAPE.sub(_unescape, text[1:-1]) if text[:1] in QUOTED_BY else text
 
 
 def _unescape(match: re.Match[str]) -> str:
@@ -70,8 +71,15 @@ def strip_comment(line: str) -> str:
         return line
     if line.startswith("%"):
         return ""
-    begin = next((match.start() for match in COMMENT.finditer(line) if match[1]), len(line))
-    return line[:begin].rstrip()
+    position, unclosed = 0, set()  # once a quote of a kind does not end, no later one of this kind does
+    while mark := MARK.search(line, position):
+        if mark[0] not in QUOTED_BY:
+            return line[: mark.start()].rstrip()
+        quoted = None if mark[0] in unclosed else QUOTED_BY[mark[0]].match(line, mark.start())
+        if quoted is None:
+            unclosed.add(mark[0])
+        position = (quoted or mark).end()
+    return line.rstrip()
 
 
 def short_repr(text: str, limit: int = 40) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from choral._memory import check_memory
 from choral.datasets.arff.attributes import (
     Attributes,
     LabelChoice,
@@ -24,9 +25,11 @@ from choral.datasets.arff.header import read_header
 from choral.datasets.arff.quoting import strip_comment
 from choral.datasets.arff.sparse_rows import read_digits, read_sparse, split_entries
 from choral.datasets.dataset import Dataset
+from choral.datasets.nominal import one_hot
 from choral.datasets.unpacking import read_unpacked
 
 DATA = re.compile(rb"\n[ \t]*@data\b[^\n]*", re.IGNORECASE)
+BYTES_PER_ENTRY = 16  # of a sparse matrix
 BRACE = re.compile(rb"\s*+\{")
 
 
@@ -115,11 +118,12 @@ def read_arff(path: str | os.PathLike[str], labels: LabelChoice = None, *, ignor
            [1, 1]], dtype=uint8)
     """
     path = Path(path)
-    return parse_arff(read_unpacked(path), path, labels, ignore)
+    content = read_unpacked(path)
+    return parse_arff(content, path, labels, ignore, held=path.stat().st_size)
 
 
-def parse_arff(content: bytes, path: Path, labels: LabelChoice, ignore: Sequence[str]) -> Dataset:
-    """Read the content of a file; see ``read_arff``."""
+def parse_arff(content: bytes, path: Path, labels: LabelChoice, ignore: Sequence[str], *, held: int) -> Dataset:
+    """Read the content of a file that holds so many bytes, packed if it is; see ``read_arff``."""
     if b"\n" not in content:
         content = content.replace(b"\r", b"\n")  # line ends of an old Macintosh
     end = DATA.search(content)
@@ -132,10 +136,10 @@ def parse_arff(content: bytes, path: Path, labels: LabelChoice, ignore: Sequence
     ignored = find_ignored(path, header, label_indices, ignore)
     try:
         attributes = choose_attributes(header, label_indices, ignored)
-        X, Y = _read_rows(content, start, header.data_line, attributes)
+        X, Y = _read_rows(content, start, header.data_line, attributes, held)
+        X, feature_names = _expand_nominal(X, attributes, held)
     except ValueError as error:
         raise ValueError(f"{path}, {error}") from None
-    X, feature_names = _expand_nominal(X, attributes)
     is_nominal = np.array([isinstance(domain, Nominal) for domain in attributes.domains])
     n_nominal = int(is_nominal[attributes.domain_indices[attributes.features]].sum())
     return Dataset(
@@ -157,11 +161,11 @@ def _decode(content: bytes, first_line: int = 1) -> str:
         raise ValueError(f"line {line}: expected UTF-8; got the byte {error.object[error.start]:#04x}.") from None
 
 
-def _read_rows(content: bytes, start: int, data_line: int, attributes: Attributes) -> tuple[Any, np.ndarray]:
+def _read_rows(content: bytes, start: int, data_line: int, attributes: Attributes, held: int) -> tuple[Any, np.ndarray]:
     """Features, a column for each attribute, and labels."""
     entries = read_digits(content, start, attributes) if BRACE.match(content, start) else None
     if entries is not None:
-        return split_entries(entries, attributes)
+        return split_entries(entries, attributes, held)
     rows, lines = [], []
     for number, line in enumerate(_decode(content[start:], data_line).split("\n"), start=data_line):
         if row := strip_comment(line.strip()):
@@ -170,12 +174,12 @@ def _read_rows(content: bytes, start: int, data_line: int, attributes: Attribute
     if not rows:
         raise ValueError(f"line {data_line}: expected rows after @data; there are none.")
     if rows[0].startswith("{"):
-        return split_entries(read_sparse(rows, lines, attributes), attributes)
+        return split_entries(read_sparse(rows, lines, attributes), attributes, held)
     values = read_dense(rows, lines, attributes)
     return values[:, attributes.features], values[:, attributes.labels].astype(np.uint8)
 
 
-def _expand_nominal(X: Any, attributes: Attributes) -> tuple[Any, list[str]]:
+def _expand_nominal(X: Any, attributes: Attributes, held: int) -> tuple[Any, list[str]]:
     """Replace each nominal attribute with more than two values by a column for each value; name all columns.
 
     Parameters
@@ -183,6 +187,8 @@ def _expand_nominal(X: Any, attributes: Attributes) -> tuple[Any, list[str]]:
     X : ndarray or CSR array of shape (n_rows, n_features)
         For a nominal attribute, indices of the values listed.
     attributes : Attributes
+    held : int
+        The size of the file; see `choral._memory.memory_limit`.
     """
     names = [attributes.names[index] for index in attributes.features.tolist()]
     has_many_values = [isinstance(domain, Nominal) and len(domain.values) > 2 for domain in attributes.domains]
@@ -190,16 +196,25 @@ def _expand_nominal(X: Any, attributes: Attributes) -> tuple[Any, list[str]]:
     if not nominal:
         return X, names
     by_column = X.tocsc() if sparse.issparse(X) else X
+    check_memory("the matrix of features", _measure_expanded(by_column, nominal, attributes), held)
     pieces, expanded_names = [by_column[:, : nominal[0]]], names[: nominal[0]]
     for position, following in pairwise([*nominal, len(names)]):
         values = attributes.domain(attributes.features[position]).values  # type: ignore[attr-defined]
-        pieces += [_one_hot(by_column[:, [position]], len(values)), by_column[:, position + 1 : following]]
+        pieces += [one_hot(by_column[:, [position]], len(values)), by_column[:, position + 1 : following]]
         expanded_names += [f"{names[position]}={value}" for value in values] + names[position + 1 : following]
     return (sparse.hstack(pieces, format="csr") if sparse.issparse(X) else np.hstack(pieces)), expanded_names
 
 
-def _one_hot(column: Any, n_values: int) -> Any:
-    """One column for each value, nan where the value is missing; a sparse column leaves out the first value."""
-    indices = column.toarray() if sparse.issparse(column) else column
-    hot = np.where(np.isnan(indices), np.nan, indices == np.arange(n_values))
-    return sparse.csc_array(hot) if sparse.issparse(column) else hot
+def _measure_expanded(by_column: Any, nominal: list[int], attributes: Attributes) -> int:
+    """How many bytes the columns of nominal attributes take, and their names."""
+    size = 0
+    for position in nominal:
+        index = attributes.features[position]
+        n_rows, n_values = by_column.shape[0], len(attributes.domain(index).values)  # type: ignore[attr-defined]
+        if sparse.issparse(by_column):
+            stored = by_column.data[by_column.indptr[position] : by_column.indptr[position + 1]]
+            size += BYTES_PER_ENTRY * (n_rows + int(np.isnan(stored).sum()) * n_values)  # one a row, or a row of nan
+        else:
+            size += by_column.itemsize * n_rows * n_values
+        size += len(attributes.names[index]) * n_values
+    return size

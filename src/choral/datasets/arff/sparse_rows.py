@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from choral._memory import check_memory
 from choral.datasets.arff.attributes import Attributes
 from choral.datasets.arff.quoting import short_repr, split_cells
 
@@ -101,10 +102,11 @@ def _sort_entries(entries: Entries, lines: Sequence[int], names: list[str]) -> E
     return Entries(entries.starts, indices, entries.values[order])
 
 
-def split_entries(entries: Entries, attributes: Attributes) -> tuple[sparse.csr_array, np.ndarray]:
-    """Split entries into features, still sparse, and labels."""
+def split_entries(entries: Entries, attributes: Attributes, held: int) -> tuple[sparse.csr_array, np.ndarray]:
+    """Split entries into features, still sparse, and labels, which a file of so many bytes may have."""
     starts, indices, values = entries
     n_rows = starts.size - 1
+    check_memory("the matrix of labels", n_rows * attributes.labels.size, held)
     positions = _positions(attributes.features, attributes).take(indices)
     is_feature = positions >= 0
     others = np.flatnonzero(~is_feature)
