@@ -101,6 +101,13 @@ def gate(tmp_path, monkeypatch):
     return path
 
 
+def list_children(monkeypatch):
+    """The child processes that are started from now on."""
+    started, start = [], worker._start
+    monkeypatch.setattr(worker, "_start", lambda: started.append(start()) or started[-1])
+    return started
+
+
 def start(code, *arguments):
     """Run some lines of Python in a process of its own that knows this module."""
     path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
@@ -561,9 +568,10 @@ def test_a_package_that_is_missing_costs_the_cells_that_need_it_and_says_how_to_
 
 def test_a_study_whose_children_cannot_start_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "COMMAND", "raise SystemExit(7)")
+    started = list_children(monkeypatch)
     with pytest.raises(RuntimeError, match="a child process of the study did not start: exit status 7."):
         run_study(logged_plan(), tmp_path / "study")
-    assert not worker._running
+    assert [process.returncode for process in started] == [7]
 
 
 def test_a_learner_that_the_child_cannot_import_says_so(monkeypatch):
@@ -573,9 +581,11 @@ def test_a_learner_that_the_child_cannot_import_says_so(monkeypatch):
     plan = small_plan(StudyLearner("L", module.Learner()))
     prepared = prepare(plan, plan.datasets[0])
     task = make_task(plan, plan.learners[0], plan.datasets[0].load(), prepared, prepared.cells[0])
-    outcome = worker.Worker().run(task)
+    started, own = list_children(monkeypatch), worker.Worker()
+    outcome = own.run(task)
+    own.close()
     assert outcome.reason == "the task cannot be read, ModuleNotFoundError: No module named 'only_here'"
-    assert not worker._running
+    assert all(process.returncode is not None for process in started)
 
 
 def test_modules_of_the_working_folder_do_not_stand_in_for_others(tmp_path, monkeypatch):
@@ -690,10 +700,27 @@ def test_another_split_does_not_take_the_place_of_labels(tmp_path, here):
     assert Results(tmp_path).test_rows(cell).sum() == 12
 
 
-def test_a_learner_that_cannot_be_sent_is_named(tmp_path):
-    plan = small_plan(StudyLearner("locked", zoo.Stumps(threading.Lock())))
-    with pytest.raises(ValueError, match="locked cannot be sent to other processes: "):
-        run_study(plan, tmp_path)
+@pytest.mark.parametrize(
+    "learner, reason",
+    [
+        (zoo.Stumps(threading.Lock()), "TypeError: cannot pickle '_thread.lock' object"),
+        (zoo.Unsendable(), "RuntimeError: no way out"),
+        (zoo.Secretive(), "RuntimeError: no parameters for you"),
+    ],
+)
+def test_a_learner_that_cannot_be_sent_costs_its_cells(tmp_path, here, learner, reason):
+    plan = small_plan(StudyLearner("locked", learner), StudyLearner("L", zoo.Stumps()))
+    for _ in range(2):  # they are tried again
+        results = run_study(plan, tmp_path)
+        assert results.finished("d") == ("L",)
+        expected = ("locked", f"the learner cannot be sent to other processes, {reason}")
+        assert [(failure.learner, failure.reason) for failure in results.failures()] == [expected] * 2
+
+
+def test_a_learner_that_cannot_be_shown_is_run(tmp_path, here):
+    results = run_study(small_plan(StudyLearner("L", zoo.Unprintable())), tmp_path)
+    assert results.failures() == ()
+    assert results.study["learners"] == {"L": "Unprintable, whose repr raises RuntimeError"}
 
 
 def test_a_file_that_cannot_be_read_is_not_taken_for_damaged(stored, tmp_path, monkeypatch):

@@ -32,7 +32,7 @@ def make_data(n_rows=24, n_labels=3):
     return X, Y
 
 
-def run_here(task):
+def run_here(workers, task):
     """What `choral.study.worker.run_task` does, without a child process, which takes a second or two to start."""
     return task.cell, child.run(task, task.X, task.Y)
 
@@ -131,6 +131,21 @@ class Waiting(Stumps):
                 time.sleep(0.05)
             os.kill(sleeper, signal.SIGKILL)
         return super().fit(X, Y)
+
+
+class Unsendable(Stumps):
+    def __reduce__(self):
+        raise RuntimeError("no way out")
+
+
+class Secretive(Stumps):
+    def get_params(self, deep=True):
+        raise RuntimeError("no parameters for you")
+
+
+class Unprintable(Stumps):
+    def __repr__(self):
+        raise RuntimeError("no words")
 
 
 class Troubled(Stumps):

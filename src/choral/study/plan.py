@@ -22,6 +22,7 @@ from choral.study.sections import Section
 from choral.study.splits import Split, check_folds
 
 Parameters = Sequence[float] | Literal["even"] | None  # of a family; None is its default grid
+MAX_SEED = 2**32 - 1
 N_EVEN, EVEN_REACH = 12, 3  # twelve alphas, from 1 to 3 times the number of labels
 
 
@@ -134,7 +135,10 @@ class StudyLearner:
     @property
     def seed_parameters(self) -> list[str]:
         """Names of the parameters that take the seed of a cell."""
-        parameters = self.estimator.get_params(deep=True)
+        try:
+            parameters = self.estimator.get_params(deep=True)
+        except Exception:  # a method of the user's, where anything may go wrong: the cells of the learner tell
+            return []
         return sorted(name for name, value in parameters.items() if is_seed(name) and value is None)
 
     @property
@@ -372,6 +376,8 @@ def _check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
     checked = tuple(check_count("a seed", seed, least=0) for seed in seeds)
     if not checked:
         raise ValueError("seeds must not be empty.")
+    if max(checked) > MAX_SEED:
+        raise ValueError(f"a seed must be at most {MAX_SEED}, the largest that NumPy takes; got {max(checked)}.")
     check_distinct("seeds", checked)
     return checked
 
