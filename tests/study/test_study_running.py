@@ -392,6 +392,13 @@ TROUBLES = {
     "silent": (zoo.Silent(), "RuntimeError: no message"),
     "sleeping": (zoo.Sleeping(), "ran past the time limit of 5 seconds"),
     "killed": (zoo.Killed(), "the process that ran it died: SIGKILL, perhaps for lack of memory"),
+    "signalled": (zoo.Signalled(), "the process that ran it died: signal "),
+    "writing": (zoo.Writing(), "the process that ran it wrote into the pipe for its result"),
+    "closing": (zoo.Closing(), "the process that ran it closed the pipe for its result"),
+    "escaping": (zoo.Escaping(), "ran past the time limit of 5 seconds"),
+    "surrogate": (zoo.Surrogate(), r"ValueError: half of a pair: \udfff"),
+    "leaving": (zoo.Leaving(), "SystemExit: enough"),
+    "mute": (zoo.Mute(), "Speechless: Speechless, whose str raises RuntimeError"),
     "forking": (zoo.Forking(), "the process that ran it died: exit status 3"),
     "asking": (zoo.Asking(), "EOFError: EOF when reading a line"),
     "narrow": (zoo.Returning("narrow"), "ValueError: predictions must have the shape (12, 3); got (12, 2)."),
@@ -483,8 +490,9 @@ def test_a_child_has_one_thread_for_each_library(troubled):
 
 def test_a_learner_that_hangs_is_ended_soon_after_the_limit(troubled):
     _, results, _ = troubled
-    (cell,) = [cell for cell in results.cells("d") if (cell.learner, cell.fold) == ("sleeping", 0)]
-    assert TIME_LIMIT <= results._store.read_failure(cell.key)["seconds"] < TIME_LIMIT + 10
+    for learner in ("sleeping", "escaping"):
+        (cell,) = [cell for cell in results.cells("d", learner) if cell.fold == 0]
+        assert TIME_LIMIT <= results._store.read_failure(cell.key)["seconds"] < TIME_LIMIT + 10
 
 
 def test_every_cell_is_told_and_logged(troubled):
@@ -586,6 +594,49 @@ def test_a_learner_that_the_child_cannot_import_says_so(monkeypatch):
     own.close()
     assert outcome.reason == "the task cannot be read, ModuleNotFoundError: No module named 'only_here'"
     assert all(process.returncode is not None for process in started)
+
+
+def test_a_module_that_ends_the_process_which_imports_it_costs_the_cells_of_its_learner(tmp_path, monkeypatch):
+    module = ModuleType("leaving")
+    module.Learner = type("Learner", (zoo.Stumps,), {"__module__": "leaving"})
+    (tmp_path / "leaving.py").write_text("raise SystemExit(3)")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "leaving", module)
+    results = run_study(
+        small_plan(StudyLearner("gone", module.Learner()), StudyLearner("L", zoo.Stumps())), tmp_path / "study"
+    )
+    assert results.finished("d") == ("L",)
+    assert {failure.reason for failure in results.failures()} == {"the task cannot be read, SystemExit: 3"}
+
+
+def test_a_study_that_ends_leaves_the_processes_of_another_alone(tmp_path, runs, gate):
+    found = []
+    study = threading.Thread(target=lambda: found.append(run_study(waiting_plan(), tmp_path / "long")))
+    study.start()
+    wait_until(lambda: len(lines(runs)) == 1, "the first cell")
+    assert run_study(small_plan(StudyLearner("L", zoo.Stumps())), tmp_path / "short").failures() == ()
+    gate.touch()
+    study.join(PATIENCE)
+    assert found[0].failures() == ()
+
+
+def test_workers_that_are_killed_run_no_more_cells():
+    plan = small_plan(StudyLearner("L", zoo.Sleeping()))
+    prepared = prepare(plan, plan.datasets[0])
+    task = make_task(plan, plan.learners[0], plan.datasets[0].load(), prepared, prepared.cells[0])
+    workers, outcomes = worker.Workers(), []
+    waiting = threading.Thread(target=lambda: outcomes.append(workers.run(task)))
+    waiting.start()
+    wait_until(lambda: workers._all and workers._all[0]._data_key, "the task")
+    workers.close()
+    waiting.join(PATIENCE)
+    assert outcomes[0].reason == "the study ended before it did"
+    with pytest.raises(RuntimeError, match="the study has ended: its child processes run no more cells."):
+        workers.run(task)
+
+
+def test_a_time_limit_of_centuries(tmp_path):
+    assert run_study(small_plan(StudyLearner("L", zoo.Stumps()), time_limit=1e10), tmp_path).failures() == ()
 
 
 def test_modules_of_the_working_folder_do_not_stand_in_for_others(tmp_path, monkeypatch):
