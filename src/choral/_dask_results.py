@@ -1,7 +1,10 @@
-"""Results of a Dask cluster: waited for as long as there is hope, and no longer."""
+"""Calls on a Dask cluster, and their results: waited for as long as there is hope, and no longer."""
 
+import pickle
 import time
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from choral._optional import require
@@ -9,6 +12,29 @@ from choral._optional import require
 SECONDS_WITHOUT_WORKERS = 60.0  # until a cluster is given up: it may take a while to start workers
 SECONDS_TO_LOOK = 5.0  # between two looks whether there are workers
 SECONDS_TO_ANSWER = 30.0
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call that is made where it is unpickled."""
+
+    function: Callable[..., Any]
+    argument: Any
+
+    def __reduce__(self) -> tuple:
+        return self.function, (self.argument,)
+
+
+def submit_call(client: Any, function: Callable[..., Any], argument: Any) -> Any:
+    """The future of a call on a worker.
+
+    It travels as bytes, so that only the thread that runs it imports what it needs. Of a module that is missing, Dask
+    would hear while it unpickles a message, and then end the worker.
+    """
+    call = pickle.dumps(_Call(function, argument), protocol=pickle.HIGHEST_PROTOCOL)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # whose advice is for users of Dask
+        return client.submit(pickle.loads, call, pure=False)
 
 
 def next_results(client: Any, futures: Iterable[Any]) -> dict[Any, Any]:

@@ -10,7 +10,7 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
-from choral._dask_results import next_results
+from choral._dask_results import next_results, submit_call
 from choral._optional import require
 from choral._text import counted, quoted
 from choral.evaluation.evaluating import ModelSummary, Progress, ignore_progress, summarise_models
@@ -123,7 +123,7 @@ def _here(summarise: Summarise, parts: list[ComparedPaths]) -> Generator[PartSum
 def _on_workers(client: Any, summarise: Summarise, parts: list[ComparedPaths]) -> Generator[PartSummary]:
     """The summaries in the order of the parts; whatever stops this, nothing more is begun."""
     distributed = require("distributed", "dask")
-    waiting = deque(zip(parts, client.map(summarise, parts, pure=False), strict=True))
+    waiting = deque([(part, submit_call(client, summarise, part)) for part in parts])
     try:
         while waiting:
             part, future = waiting[0]

@@ -5,7 +5,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from choral._dask_results import count_threads, next_results
+from choral._dask_results import count_threads, next_results, submit_call
 from choral._optional import require
 from choral.study.cells import Cell, Outcome, Task
 from choral.study.faults import describe_fault
@@ -40,10 +40,10 @@ def run_on_cluster(backend: Any, run_task: RunTask, tasks: Iterator[Task]) -> Ou
             while True:
                 if not suspects and tested is None:
                     room = count_threads(client) + SPARE - len(running)
-                    running.update(_submit(client, run_task, task) for task in islice(tasks, max(0, room)))
+                    running |= {submit_call(client, run_task, task): task for task in islice(tasks, max(0, room))}
                 elif not running:
                     tested = suspects.pop()
-                    running.update([_submit(client, run_task, tested)])
+                    running[submit_call(client, run_task, tested)] = tested
                 if not running:
                     return
                 for future, result in next_results(client, running).items():
@@ -56,10 +56,6 @@ def run_on_cluster(backend: Any, run_task: RunTask, tasks: Iterator[Task]) -> Ou
         finally:
             with suppress(Exception):  # of any kind, where the cluster is gone
                 client.cancel(list(running))
-
-
-def _submit(client: Any, run_task: RunTask, task: Task) -> tuple[Any, Task]:
-    return client.submit(run_task, task, pure=False), task
 
 
 def _describe(result: Any, killed_worker: type) -> Outcome:
