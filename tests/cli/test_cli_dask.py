@@ -378,10 +378,12 @@ class FailingClient:
 
     def __init__(self, error):
         self.error = error
+        self.calls = []
         self.cancelled = None
 
-    def map(self, function, items, pure):
-        return [FailingFuture(function, item, self.error if index == 1 else None) for index, item in enumerate(items)]
+    def submit(self, load, call, pure):
+        self.calls.append(call)
+        return FailingFuture(load, call, self.error if len(self.calls) == 2 else None)
 
     def cancel(self, futures):
         self.cancelled = futures
@@ -390,15 +392,28 @@ class FailingClient:
 class FailingFuture:
     def __init__(self, function, item, error):
         self.function, self.item, self.error = function, item, error
+        self.status = "finished" if error is None else "error"
 
-    def result(self):
-        if self.error is not None:
-            raise self.error
+    def result(self, timeout):
         return self.function(self.item)
 
+    def exception(self, timeout):
+        return self.error
 
-def test_what_happens_to_clusters(folder):
+
+def wait_for_fakes(distributed):
+    def wait(futures, timeout, return_when):
+        for future in futures:
+            if isinstance(future.error, distributed.CancelledError | KeyboardInterrupt):
+                raise future.error
+        return futures, []
+
+    return wait
+
+
+def test_what_happens_to_clusters(folder, monkeypatch):
     distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(distributed, "wait", wait_for_fakes(distributed))
     files = [
         parts.ComparedPaths(Path(f"true/part-{i}.csv"), {"broad": Path(f"broad/part-{i}.csv")}) for i in range(N_PARTS)
     ]
@@ -413,6 +428,15 @@ def test_what_happens_to_clusters(folder):
     with pytest.raises(KeyboardInterrupt):
         parts.summarise_parts(files, options, client=interrupted)
     assert len(interrupted.cancelled) == 2
+
+
+def test_a_cluster_without_workers_is_one_line(folder, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("choral._dask_results.SECONDS_TO_LOOK", 0.1)
+    monkeypatch.setattr("choral._dask_results.SECONDS_WITHOUT_WORKERS", 0.5)
+    with distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster:
+        message = "the Dask cluster has no workers, and none came within 0.5 seconds."
+        assert_fails(message, "true", "broad", "--weights", "w", "--dask", cluster.scheduler_address)
 
 
 def test_a_cluster_on_this_machine_and_its_interruption(folder):

@@ -314,6 +314,12 @@ def test_the_tailored_plan_has_rivals_that_users_take():
         ("seeds = []" + SMALL, "plan.toml: seeds must not be empty."),
         ("seeds = [-1]" + SMALL, "plan.toml: a seed must be at least 0; got -1."),
         ("seeds = [0.5]" + SMALL, "plan.toml: a seed must be a whole number, at least 0; got 0.5."),
+        ("seeds = [4294967295, 4294967296]" + SMALL, "plan.toml: a seed must be at most 4294967295; got 4294967296."),
+        ("[split]\nseed = 4294967296" + SMALL, "plan.toml, [split]: seed must be at most 4294967295; got 4294967296."),
+        (
+            "[split]\nseed = 4294967295\nrepeats = 2" + SMALL,
+            "[split]: seed must be at most 4294967294; got 4294967295.",
+        ),
         ("seeds = [1, 2, 1]" + SMALL, "plan.toml: seeds must be distinct; '1' comes twice."),
         (SMALL + "seeds = 3", "plan.toml, [[learners]] 1 ('BR'): seeds must be a list; got 3."),
         (SMALL + "seeds = []", "plan.toml, [[learners]] 1 ('BR'): seeds must not be empty."),
@@ -495,6 +501,7 @@ def test_a_mistake_in_a_data_set_is_told_with_its_place(write, tmp_path, lines, 
             'name = "L"\nlearner = "divides:Learner"',
             "divides cannot be imported: ZeroDivisionError: division by zero.",
         ),
+        ('name = "L"\nlearner = "leaves:Learner"', "leaves cannot be imported: SystemExit: 3."),
         ('name = "L"\nlearner = "unfinished:Learner"', "unfinished cannot be imported: SyntaxError: "),
         ('name = "L"\nlearner = ".relative:Learner"', "1 ('L'): .relative cannot be imported: TypeError: "),
         (
@@ -519,6 +526,7 @@ def test_a_mistake_in_a_data_set_is_told_with_its_place(write, tmp_path, lines, 
 )
 def test_a_mistake_in_a_learner_is_told_with_its_place(write, tmp_path, lines, message):
     (tmp_path / "divides.py").write_text("1 / 0\n")
+    (tmp_path / "leaves.py").write_text("raise SystemExit(3)\n")
     (tmp_path / "unfinished.py").write_text("class Learner(:\n")
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         write(learner_plan(lines))

@@ -101,6 +101,13 @@ def gate(tmp_path, monkeypatch):
     return path
 
 
+def list_children(monkeypatch):
+    """The child processes that are started from now on."""
+    started, start = [], worker._start
+    monkeypatch.setattr(worker, "_start", lambda: started.append(start()) or started[-1])
+    return started
+
+
 def start(code, *arguments):
     """Run some lines of Python in a process of its own that knows this module."""
     path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
@@ -385,6 +392,13 @@ TROUBLES = {
     "silent": (zoo.Silent(), "RuntimeError: no message"),
     "sleeping": (zoo.Sleeping(), "ran past the time limit of 5 seconds"),
     "killed": (zoo.Killed(), "the process that ran it died: SIGKILL, perhaps for lack of memory"),
+    "signalled": (zoo.Signalled(), "the process that ran it died: signal "),
+    "writing": (zoo.Writing(), "the process that ran it wrote into the pipe for its result"),
+    "closing": (zoo.Closing(), "the process that ran it closed the pipe for its result"),
+    "escaping": (zoo.Escaping(), "ran past the time limit of 5 seconds"),
+    "surrogate": (zoo.Surrogate(), r"ValueError: half of a pair: \udfff"),
+    "leaving": (zoo.Leaving(), "SystemExit: enough"),
+    "mute": (zoo.Mute(), "Speechless: Speechless, whose str raises RuntimeError"),
     "forking": (zoo.Forking(), "the process that ran it died: exit status 3"),
     "asking": (zoo.Asking(), "EOFError: EOF when reading a line"),
     "narrow": (zoo.Returning("narrow"), "ValueError: predictions must have the shape (12, 3); got (12, 2)."),
@@ -476,8 +490,9 @@ def test_a_child_has_one_thread_for_each_library(troubled):
 
 def test_a_learner_that_hangs_is_ended_soon_after_the_limit(troubled):
     _, results, _ = troubled
-    (cell,) = [cell for cell in results.cells("d") if (cell.learner, cell.fold) == ("sleeping", 0)]
-    assert TIME_LIMIT <= results._store.read_failure(cell.key)["seconds"] < TIME_LIMIT + 10
+    for learner in ("sleeping", "escaping"):
+        (cell,) = [cell for cell in results.cells("d", learner) if cell.fold == 0]
+        assert TIME_LIMIT <= results._store.read_failure(cell.key)["seconds"] < TIME_LIMIT + 10
 
 
 def test_every_cell_is_told_and_logged(troubled):
@@ -561,9 +576,10 @@ def test_a_package_that_is_missing_costs_the_cells_that_need_it_and_says_how_to_
 
 def test_a_study_whose_children_cannot_start_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "COMMAND", "raise SystemExit(7)")
+    started = list_children(monkeypatch)
     with pytest.raises(RuntimeError, match="a child process of the study did not start: exit status 7."):
         run_study(logged_plan(), tmp_path / "study")
-    assert not worker._running
+    assert [process.returncode for process in started] == [7]
 
 
 def test_a_learner_that_the_child_cannot_import_says_so(monkeypatch):
@@ -573,9 +589,54 @@ def test_a_learner_that_the_child_cannot_import_says_so(monkeypatch):
     plan = small_plan(StudyLearner("L", module.Learner()))
     prepared = prepare(plan, plan.datasets[0])
     task = make_task(plan, plan.learners[0], plan.datasets[0].load(), prepared, prepared.cells[0])
-    outcome = worker.Worker().run(task)
+    started, own = list_children(monkeypatch), worker.Worker()
+    outcome = own.run(task)
+    own.close()
     assert outcome.reason == "the task cannot be read, ModuleNotFoundError: No module named 'only_here'"
-    assert not worker._running
+    assert all(process.returncode is not None for process in started)
+
+
+def test_a_module_that_ends_the_process_which_imports_it_costs_the_cells_of_its_learner(tmp_path, monkeypatch):
+    module = ModuleType("leaving")
+    module.Learner = type("Learner", (zoo.Stumps,), {"__module__": "leaving"})
+    (tmp_path / "leaving.py").write_text("raise SystemExit(3)")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "leaving", module)
+    results = run_study(
+        small_plan(StudyLearner("gone", module.Learner()), StudyLearner("L", zoo.Stumps())), tmp_path / "study"
+    )
+    assert results.finished("d") == ("L",)
+    assert {failure.reason for failure in results.failures()} == {"the task cannot be read, SystemExit: 3"}
+
+
+def test_a_study_that_ends_leaves_the_processes_of_another_alone(tmp_path, runs, gate):
+    found = []
+    study = threading.Thread(target=lambda: found.append(run_study(waiting_plan(), tmp_path / "long")))
+    study.start()
+    wait_until(lambda: len(lines(runs)) == 1, "the first cell")
+    assert run_study(small_plan(StudyLearner("L", zoo.Stumps())), tmp_path / "short").failures() == ()
+    gate.touch()
+    study.join(PATIENCE)
+    assert found[0].failures() == ()
+
+
+def test_workers_that_are_killed_run_no_more_cells():
+    plan = small_plan(StudyLearner("L", zoo.Sleeping()))
+    prepared = prepare(plan, plan.datasets[0])
+    task = make_task(plan, plan.learners[0], plan.datasets[0].load(), prepared, prepared.cells[0])
+    workers, outcomes = worker.Workers(), []
+    waiting = threading.Thread(target=lambda: outcomes.append(workers.run(task)))
+    waiting.start()
+    wait_until(lambda: workers._all and workers._all[0]._data_key, "the task")
+    workers.close()
+    waiting.join(PATIENCE)
+    assert outcomes[0].reason == "the study ended before it did"
+    with pytest.raises(RuntimeError, match="the study has ended: its child processes run no more cells."):
+        workers.run(task)
+
+
+def test_a_time_limit_of_centuries(tmp_path):
+    assert run_study(small_plan(StudyLearner("L", zoo.Stumps()), time_limit=1e10), tmp_path).failures() == ()
 
 
 def test_modules_of_the_working_folder_do_not_stand_in_for_others(tmp_path, monkeypatch):
@@ -690,10 +751,27 @@ def test_another_split_does_not_take_the_place_of_labels(tmp_path, here):
     assert Results(tmp_path).test_rows(cell).sum() == 12
 
 
-def test_a_learner_that_cannot_be_sent_is_named(tmp_path):
-    plan = small_plan(StudyLearner("locked", zoo.Stumps(threading.Lock())))
-    with pytest.raises(ValueError, match="locked cannot be sent to other processes: "):
-        run_study(plan, tmp_path)
+@pytest.mark.parametrize(
+    "learner, reason",
+    [
+        (zoo.Stumps(threading.Lock()), "TypeError: cannot pickle '_thread.lock' object"),
+        (zoo.Unsendable(), "RuntimeError: no way out"),
+        (zoo.Secretive(), "RuntimeError: no parameters for you"),
+    ],
+)
+def test_a_learner_that_cannot_be_sent_costs_its_cells(tmp_path, here, learner, reason):
+    plan = small_plan(StudyLearner("locked", learner), StudyLearner("L", zoo.Stumps()))
+    for _ in range(2):  # they are tried again
+        results = run_study(plan, tmp_path)
+        assert results.finished("d") == ("L",)
+        expected = ("locked", f"the learner cannot be sent to other processes, {reason}")
+        assert [(failure.learner, failure.reason) for failure in results.failures()] == [expected] * 2
+
+
+def test_a_learner_that_cannot_be_shown_is_run(tmp_path, here):
+    results = run_study(small_plan(StudyLearner("L", zoo.Unprintable())), tmp_path)
+    assert results.failures() == ()
+    assert results.study["learners"] == {"L": "Unprintable, whose repr raises RuntimeError"}
 
 
 def test_a_file_that_cannot_be_read_is_not_taken_for_damaged(stored, tmp_path, monkeypatch):

@@ -4,11 +4,13 @@ Files named by environment variables reach any process: learners note there that
 without their trouble according to whether a file is there (`GATE`, `CURED`).
 """
 
+import ctypes
 import os
 import random
 import signal
 import time
 import warnings
+from contextlib import suppress
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,7 +34,7 @@ def make_data(n_rows=24, n_labels=3):
     return X, Y
 
 
-def run_here(task):
+def run_here(workers, task):
     """What `choral.study.worker.run_task` does, without a child process, which takes a second or two to start."""
     return task.cell, child.run(task, task.X, task.Y)
 
@@ -133,6 +135,21 @@ class Waiting(Stumps):
         return super().fit(X, Y)
 
 
+class Unsendable(Stumps):
+    def __reduce__(self):
+        raise RuntimeError("no way out")
+
+
+class Secretive(Stumps):
+    def get_params(self, deep=True):
+        raise RuntimeError("no parameters for you")
+
+
+class Unprintable(Stumps):
+    def __repr__(self):
+        raise RuntimeError("no words")
+
+
 class Troubled(Stumps):
     """In trouble where row 0 is not among those it learns from, unless there is a variable CURED."""
 
@@ -164,6 +181,70 @@ class Sleeping(Troubled):
 class Killed(Troubled):
     def trouble(self):
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Signalled(Troubled):
+    """Ended by a real-time signal, which has no name."""
+
+    def trouble(self):
+        os.kill(os.getpid(), signal.SIGRTMIN + 6)
+
+
+class Writing(Troubled):
+    """Writes into every file that is open, the pipe for its result among them, and goes on."""
+
+    def trouble(self):
+        for number in range(3, 64):
+            with suppress(OSError):
+                os.write(number, b"x" * 50)
+
+
+class Closing(Troubled):
+    """Closes every file, the pipe for its result among them, and goes on."""
+
+    def trouble(self):
+        os.closerange(3, 64)
+        time.sleep(LONG)
+
+
+class Escaping(Troubled):
+    """Leaves a process behind that holds on to its files and is beyond the reach of signals to its group."""
+
+    def trouble(self):
+        if ctypes.CDLL(None).fork() == 0:  # unlike os.fork, it tells nobody
+            os.setsid()
+            time.sleep(30)
+            os._exit(0)
+        time.sleep(LONG)
+
+
+class Surrogate(Troubled):
+    def trouble(self):
+        warnings.warn("half of a pair: \ud800", stacklevel=1)
+        raise ValueError("half of a pair: \udfff")
+
+
+class Leaving(Troubled):
+    def trouble(self):
+        raise SystemExit("enough")
+
+
+class Mute(Troubled):
+    def trouble(self):
+        raise Speechless
+
+
+class Speechless(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+class ParentKilling(Troubled):
+    """Ends the process that started its own."""
+
+    def trouble(self):
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(LONG)
 
 
 class Forking(Troubled):

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -10,6 +10,7 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
+from choral._dask_results import next_results, submit_call
 from choral._optional import require
 from choral._text import counted, quoted
 from choral._validation import check_any_weight
@@ -123,18 +124,20 @@ def _here(summarise: Summarise, parts: list[ComparedPaths]) -> Generator[PartSum
 def _on_workers(client: Any, summarise: Summarise, parts: list[ComparedPaths]) -> Generator[PartSummary]:
     """The summaries in the order of the parts; whatever stops this, nothing more is begun."""
     distributed = require("distributed", "dask")
-    waiting = deque(zip(parts, client.map(summarise, parts, pure=False), strict=True))
+    waiting = deque([(part, submit_call(client, summarise, part)) for part in parts])
     try:
         while waiting:
             part, future = waiting[0]
-            yield future.result()
+            summary = next_results(client, [future])[future]
+            if isinstance(summary, distributed.KilledWorker):
+                raise MemoryError(f"Workers died, one after another, while they read {part.truth} and its like.")
+            if isinstance(summary, Exception):
+                raise summary
+            yield summary
             waiting.popleft()  # the workers may forget it
-    except distributed.KilledWorker as error:
-        raise MemoryError(f"Workers died, one after another, while they read {part.truth} and its like.") from error
-    except distributed.CancelledError as error:
-        raise OSError("the Dask cluster has cancelled the work, or is gone.") from error
     finally:
-        client.cancel([future for _, future in waiting])
+        with suppress(Exception):  # of any kind, where the cluster is gone
+            client.cancel([future for _, future in waiting])
 
 
 def _check_total(total: PartSummary, options: ComparedOptions) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import joblib
@@ -34,7 +34,7 @@ class Task:
     X: Any  # with Y, None where the other side has them already
     Y: Any
     test: np.ndarray  # which rows are tested
-    estimator: Any
+    estimator: bytes  # pickled: of all processes on the way, only the child needs the modules of a learner
     seed_parameters: tuple[str, ...]
     soft: bool
     threshold: float | None
@@ -68,6 +68,7 @@ class PreparedData:
     label_names: tuple[str, ...]
     fold_numbers: np.ndarray  # (repeats, n_rows)
     cells: tuple[Cell, ...]
+    faults: dict[str, str] = field(default_factory=dict)  # by learner: why its cells cannot run
 
     @property
     def labels_key(self) -> str:

@@ -26,6 +26,8 @@ from choral.measures.families import get_family
 from choral.profiles import ErrorProfile
 from choral.scores import harden, probabilities_of
 from choral.study.cells import Outcome, Task
+from choral.study.faults import FAULTS, describe_fault, encodable, text_of
+from choral.study.messages import READY, send
 
 MAX_WARNINGS = 5
 IDLE_SECONDS = 300.0  # without a task for so long, the process ends: its parent may be gone
@@ -33,27 +35,34 @@ IDLE_SECONDS = 300.0  # without a task for so long, the process ends: its parent
 
 def run(task: Task, X: Any, Y: np.ndarray) -> Outcome:
     """Fit and predict; whatever goes wrong is an outcome too."""
+    try:
+        estimator = pickle.loads(task.estimator)
+    except FAULTS as error:  # such as a module that cannot be imported here
+        return _failure(error, "the task cannot be read, ")
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            predictions = _predict(task, X, Y)
+            predictions = _predict(task, estimator, X, Y)
             each = predictions if task.parameters else [predictions]
             profiles = tuple(ErrorProfile.from_predictions(Y[task.test], one).to_dict() for one in each)
-        except Exception as error:
-            text = " ".join(str(error).split()) or "no message"
-            outcome = Outcome(reason=f"{type(error).__name__}: {text}", details=traceback.format_exc())
+        except FAULTS as error:
+            outcome = _failure(error)
         else:
             outcome = Outcome(predictions, profiles)
-    messages = dict.fromkeys(f"{warning.category.__name__}: {warning.message}" for warning in caught)
+    messages = dict.fromkeys(f"{warning.category.__name__}: {text_of(warning.message)}" for warning in caught)
     return replace(outcome, seconds=time.perf_counter() - start, warnings=tuple(messages)[:MAX_WARNINGS])
 
 
-def _predict(task: Task, X: Any, Y: np.ndarray) -> np.ndarray:
+def _failure(error: BaseException, where: str = "") -> Outcome:
+    return Outcome(reason=where + describe_fault(error), details=encodable(traceback.format_exc()))
+
+
+def _predict(task: Task, estimator: Any, X: Any, Y: np.ndarray) -> np.ndarray:
     # a learner that uses the global generators gets the same numbers in every process
     random.seed(task.cell.key)
     np.random.seed(int(task.cell.key[:8], 16))  # noqa: NPY002
-    model = clone(task.estimator)
+    model = clone(estimator)
     model.set_params(**dict.fromkeys(task.seed_parameters, task.cell.seed))
     train = ~task.test
     model.fit(X[train], Y[train])
@@ -115,15 +124,12 @@ def main() -> None:
         os.register_at_fork(after_in_child=outcomes.close)
     clock = _IdleClock()
     threading.Thread(target=_end_with_parent, args=(os.getppid(), clock), daemon=True).start()
-    _send(outcomes, "ready")
+    send(outcomes, READY, None)
     data: tuple[str, Any, Any] = "", None, None
     while True:
         try:
             task = pickle.load(tasks)
         except EOFError:
-            return
-        except Exception as error:  # such as a module that cannot be imported here
-            _send(outcomes, f"the task cannot be read, {type(error).__name__}: {error}")
             return
         clock.busy = True
         if task.X is None:
@@ -131,7 +137,7 @@ def main() -> None:
         else:
             X, Y = task.X, task.Y
             data = task.data_key, X, Y
-        _send(outcomes, run(task, X, Y))
+        send(outcomes, task.cell.key, run(task, X, Y))
         clock.rest()
 
 
@@ -152,8 +158,3 @@ def _end_with_parent(parent: int, clock: _IdleClock) -> None:
     if hasattr(os, "killpg"):  # not on Windows
         os.killpg(os.getpid(), signal.SIGKILL)  # with whatever processes the learner started
     os._exit(1)
-
-
-def _send(stream: Any, value: Any) -> None:
-    pickle.dump(value, stream, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.flush()

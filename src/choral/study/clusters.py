@@ -52,8 +52,22 @@ def dask_client(address: str) -> Iterator[Any]:
         raise OSError(f"no Dask scheduler answers at {address} within {SECONDS_TO_ANSWER} seconds.") from error
     except Exception as error:  # of any kind: what a web server answers becomes a MemoryError, say
         raise OSError(f"no Dask scheduler answers at {address}: {error}.") from error
-    with client:
+    with _silent_client(), client:
         yield client
+
+
+@contextmanager
+def _silent_client() -> Iterator[None]:
+    """The client tells its own story of a scheduler that is gone, with tracebacks; choral says it in one line."""
+    handlers = logging.getLogger("distributed").handlers
+    levels = [handler.level for handler in handlers]
+    for handler in handlers:
+        handler.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for handler, level in zip(handlers, levels, strict=True):
+            handler.setLevel(level)
 
 
 async def _check_scheduler(address: str) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from choral._last_learner import last_learner, takes_measure
 from choral._text import printable
 from choral._typing import Features, LabelMatrix
-from choral._validation import check_count, check_matrix, check_vector
+from choral._validation import check_matrix, check_vector
 from choral.datasets import Dataset
 from choral.learners.base import is_seed
 from choral.learners.joint import has_distribution
@@ -19,7 +19,7 @@ from choral.measures.families import FAMILIES, get_family
 from choral.scores import check_threshold
 from choral.study.results import Results
 from choral.study.sections import Section
-from choral.study.splits import Split, check_folds
+from choral.study.splits import Split, check_folds, check_seed
 
 Parameters = Sequence[float] | Literal["even"] | None  # of a family; None is its default grid
 N_EVEN, EVEN_REACH = 12, 3  # twelve alphas, from 1 to 3 times the number of labels
@@ -134,7 +134,10 @@ class StudyLearner:
     @property
     def seed_parameters(self) -> list[str]:
         """Names of the parameters that take the seed of a cell."""
-        parameters = self.estimator.get_params(deep=True)
+        try:
+            parameters = self.estimator.get_params(deep=True)
+        except Exception:  # a method of the user's, where anything may go wrong: the cells of the learner tell
+            return []
         return sorted(name for name, value in parameters.items() if is_seed(name) and value is None)
 
     @property
@@ -369,7 +372,7 @@ def _check_name(what: str, name: Any) -> None:
 
 
 def _check_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
-    checked = tuple(check_count("a seed", seed, least=0) for seed in seeds)
+    checked = tuple(check_seed("a seed", seed) for seed in seeds)
     if not checked:
         raise ValueError("seeds must not be empty.")
     check_distinct("seeds", checked)

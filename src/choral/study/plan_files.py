@@ -274,7 +274,7 @@ def import_object(path: str) -> Any:
         raise ValueError(f"expected an import path such as package.module:name; got {path!r}.")
     try:
         module = import_module(module_name)
-    except Exception as error:  # importing runs the module, where anything may go wrong
+    except (Exception, SystemExit) as error:  # importing runs the module, where anything may go wrong
         raise ValueError(f"{module_name} cannot be imported: {type(error).__name__}: {error}.") from error
     found: Any = module
     for part in name.split("."):

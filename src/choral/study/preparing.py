@@ -1,7 +1,6 @@
 """The cells of a plan: which there are, the key under which the result of each is kept, and the task to run it."""
 
 import hashlib
-import pickle
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -16,6 +15,7 @@ import choral
 from choral._outputs import plain_numbers
 from choral.datasets import Dataset
 from choral.study.cells import FORMAT, Cell, PreparedData, Task, digest
+from choral.study.faults import FAULTS, describe_fault
 from choral.study.plan import Plan, StudyData, StudyLearner
 
 
@@ -27,8 +27,9 @@ def prepare(plan: Plan, data: StudyData) -> PreparedData:
         fold_numbers = plan.fold_numbers(data, dataset.Y)
     except ValueError as error:
         raise ValueError(f"{data.name}: {error}") from error
-    cells = _list_cells(plan, data.name, key, dataset.Y.shape[1], fold_numbers)
-    return PreparedData(data.name, key, dataset.Y, dataset.label_names, fold_numbers, tuple(cells))
+    faults: dict[str, str] = {}
+    cells = tuple(_list_cells(plan, data.name, key, dataset.Y.shape[1], fold_numbers, faults))
+    return PreparedData(data.name, key, dataset.Y, dataset.label_names, fold_numbers, cells, faults)
 
 
 def load_again(data: StudyData, prepared: PreparedData) -> Dataset:
@@ -51,7 +52,7 @@ def make_task(plan: Plan, learner: StudyLearner, dataset: Dataset, prepared: Pre
         X=dataset.X,
         Y=dataset.Y,
         test=prepared.fold_numbers[cell.repeat] == cell.fold,
-        estimator=learner.estimator,
+        estimator=bytes(reduction.dumps(learner.estimator)),
         seed_parameters=tuple(learner.seed_parameters),
         soft=plan.predictions == "soft",
         threshold=_threshold(plan, learner),
@@ -60,7 +61,9 @@ def make_task(plan: Plan, learner: StudyLearner, dataset: Dataset, prepared: Pre
     )
 
 
-def _list_cells(plan: Plan, name: str, data_key: str, n_labels: int, fold_numbers: np.ndarray) -> Iterator[Cell]:
+def _list_cells(
+    plan: Plan, name: str, data_key: str, n_labels: int, fold_numbers: np.ndarray, faults: dict[str, str]
+) -> Iterator[Cell]:
     """All cells of a data set; folds last, so that the learners of a fold are compared soon."""
     n_folds = int(fold_numbers.max()) + 1
     tests = {
@@ -69,7 +72,11 @@ def _list_cells(plan: Plan, name: str, data_key: str, n_labels: int, fold_number
         for fold in range(n_folds)
     }
     for learner in plan.learners:
-        of_learner = _learner_key(plan, learner, n_labels)
+        try:
+            of_learner = _learner_key(plan, learner, n_labels)
+        except FAULTS as error:
+            of_learner = ["no key", learner.name]
+            faults[learner.name] = f"the learner cannot be sent to other processes, {describe_fault(error)}"
         for seed in plan.seeds_of(learner):
             for (repeat, fold), test in tests.items():
                 used_seed = seed if learner.seed_parameters else None
@@ -78,14 +85,12 @@ def _list_cells(plan: Plan, name: str, data_key: str, n_labels: int, fold_number
 
 
 def _learner_key(plan: Plan, learner: StudyLearner, n_labels: int) -> list[Any]:
+    """What the results of a learner depend on; whatever its own code raises, where it cannot be read or sent."""
     estimator = learner.estimator
     parts = [estimator, *(part for part in estimator.get_params().values() if hasattr(part, "get_params"))]
     versions = sorted({_code_version(type(part)) for part in parts})
-    try:
-        own = joblib.hash(estimator, hash_name="sha1")
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise ValueError(f"{learner.name} cannot be sent to other processes: {error}.") from error
-    key = [own, versions, plan.predictions, _threshold(plan, learner)]
+    reduction.dumps(estimator)
+    key = [joblib.hash(estimator, hash_name="sha1"), versions, plan.predictions, _threshold(plan, learner)]
     if parameters := _parameters(plan, learner, n_labels):
         key.append({family: plain_numbers(values) for family, values in parameters.items()})
     return key

@@ -5,17 +5,21 @@ import platform
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from threading import Lock
 from typing import Any
 
 from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
 
 import choral
 from choral._outputs import plain_numbers
 from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
 from choral.study.cells import FORMAT, Cell, Outcome, PreparedData, Task
+from choral.study.distributing import Outcomes, RunTask, run_on_cluster
+from choral.study.faults import text_of
 from choral.study.plan import Plan
 from choral.study.plan_files import read_plan
 from choral.study.preparing import load_again, make_task, prepare
@@ -23,7 +27,7 @@ from choral.study.results import Results
 from choral.study.sections import Section
 from choral.study.store import Store
 from choral.study.tables import TABLES
-from choral.study.worker import close_workers, kill_workers, run_task
+from choral.study.worker import Workers, run_task
 
 Progress = Callable[[int, int, str], None]
 PACKAGES = ("choral", "numpy", "scipy", "scikit-learn", "joblib")
@@ -124,18 +128,23 @@ class Run:
 
     def finish(self, n_jobs: int | None) -> None:
         """Run the cells that have no result yet."""
-        # each thread has a child process of its own; on a cluster, each worker has
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
-        outcomes = parallel(delayed(run_task)(task) for task in self._tasks())
+        workers = Workers()
+        outcomes = self._run_tasks(partial(run_task, workers), n_jobs)
         try:
             for cell, outcome in outcomes:
                 self._keep(cell, outcome)
-        except BaseException:
-            kill_workers()
-            raise
         finally:
+            workers.kill()  # first: threads wait for them
             outcomes.close()
-            close_workers()
+            workers.close()
+
+    def _run_tasks(self, run: RunTask, n_jobs: int | None) -> Outcomes:
+        """The outcomes as they come; each thread has a child process of its own, on the workers of a cluster too."""
+        backend, _ = get_active_backend()
+        if hasattr(backend, "client"):  # joblib's of Dask, which waits for ever for a task that fails before it runs
+            return run_on_cluster(backend, run, self._tasks())
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
+        return parallel(delayed(run)(task) for task in self._tasks())
 
     def _tasks(self) -> Iterator[Task]:
         """The tasks, one data set after another: only one has its features in memory."""
@@ -144,7 +153,9 @@ class Run:
         for data, prepared in zip(self._plan.datasets, self._prepared, strict=True):
             missing = []
             for cell in prepared.cells:
-                if cell.key in started or self._store.has_cell(cell.key):
+                if reason := prepared.faults.get(cell.learner):
+                    self._keep(cell, Outcome(reason=reason))
+                elif cell.key in started or self._store.has_cell(cell.key):
                     self._count_done(cell)
                 else:
                     started.add(cell.key)
@@ -207,7 +218,7 @@ def _describe_study(plan: Plan, prepared: list[PreparedData]) -> dict[str, Any]:
         "baseline": plan.baseline,
         "each_loss": list(plan.each_loss),
         "families": list(plan.families),
-        "learners": {learner.name: " ".join(repr(learner.estimator).split()) for learner in plan.learners},
+        "learners": {learner.name: " ".join(text_of(learner.estimator, repr).split()) for learner in plan.learners},
         "datasets": [
             {
                 "name": data.name,

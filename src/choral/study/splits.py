@@ -9,6 +9,8 @@ from sklearn.model_selection import KFold
 from choral._validation import check_array, check_count
 from choral.stats import MultilabelStratifiedKFold
 
+MAX_SEED = 2**32 - 1  # the largest that random generators of NumPy and scikit-learn take
+
 
 @dataclass(frozen=True)
 class Split:
@@ -45,7 +47,7 @@ class Split:
     def __post_init__(self) -> None:
         check_count("folds", self.folds, least=2)
         check_count("repeats", self.repeats)
-        check_count("seed", self.seed, least=0)
+        check_seed("seed", self.seed, n_seeds=self.repeats)
         if not isinstance(self.stratify, bool):
             raise ValueError(f"stratify must be True or False; got {self.stratify!r}.")
 
@@ -70,6 +72,14 @@ def shuffled_folds(Y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
     for fold, (_, test) in enumerate(KFold(n_folds, shuffle=True, random_state=seed).split(Y)):
         numbers[test] = fold
     return numbers
+
+
+def check_seed(name: str, seed: Any, *, n_seeds: int = 1) -> int:
+    """A seed that all learners take, with as many after it."""
+    checked, most = check_count(name, seed, least=0), MAX_SEED + 1 - n_seeds
+    if checked > most:
+        raise ValueError(f"{name} must be at most {most}; got {checked}.")
+    return checked
 
 
 def check_folds(folds: Any) -> np.ndarray:

@@ -1,5 +1,6 @@
 """The parent's side of a child process: sends tasks, waits until the time limit, replaces a process that died."""
 
+import math
 import os
 import pickle
 import signal
@@ -9,111 +10,191 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
-
-from joblib.externals.loky.backend import reduction  # cloudpickle, wherever this joblib has it
+from queue import Empty, SimpleQueue
+from typing import Any
 
 from choral.study.cells import Cell, Outcome, Task
+from choral.study.messages import READY, StrayBytes, receive
 
 COMMAND = "from choral.study.child import main; main()"
 # Windows alone has the flag, and ignores start_new_session. Both keep Ctrl-C from the child: this process ends it.
 NEW_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+SECONDS_TO_LOOK = 0.5  # between two looks whether a child that says nothing still runs
+SECONDS_TO_END = 0.2  # for a child that is ending: its own exit status tells more than that of a kill
+
+
+class Workers:
+    """The child processes of one study: one for each thread that runs its cells."""
+
+    def __init__(self) -> None:
+        self._of_thread = threading.local()
+        self._all: list[Worker] = []
+        self._is_killed = False
+
+    def __reduce__(self) -> tuple:
+        """In another process (a worker of a cluster, say), the child processes are that one's, for all studies."""
+        return _get_shared_workers, ()
+
+    def run(self, task: Task) -> Outcome:
+        """Run a cell in the child process of this thread."""
+        if not hasattr(self._of_thread, "worker"):
+            self._of_thread.worker = Worker()
+            self._all.append(self._of_thread.worker)
+            if self._is_killed:  # asked after the list has it: whoever kills the workers finds it, or it finds this
+                self.kill()
+        return self._of_thread.worker.run(task)
+
+    def kill(self) -> None:
+        """End all child processes for good: no thread waits for one any more."""
+        self._is_killed = True
+        for worker in tuple(self._all):
+            worker.kill()
+
+    def close(self) -> None:
+        """End and forget all child processes; no thread may be waiting for one."""
+        self.kill()
+        for worker in self._all:
+            worker.close()
 
 
 class Worker:
-    """A child process for one thread of the study."""
+    """A child process at a time, for one thread of a study."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen | None = None
+        self._child: Child | None = None
         self._data_key = ""  # what the child has in memory
+        self._is_killed = False
 
     def run(self, task: Task) -> Outcome:
         """Run a cell in the child; one that dies or takes too long is an outcome too."""
-        process, start = self._get_process(), time.perf_counter()
+        child, start = self._get_child(), time.perf_counter()
         known = task.data_key == self._data_key
-        timer = _Timer(process, task.time_limit)
+        self._data_key = task.data_key
         try:
-            with timer:
-                _send(process, replace(task, X=None, Y=None) if known else task)
-                self._data_key = task.data_key
-                outcome = pickle.load(process.stdout)  # type: ignore[arg-type]
-            if timer.is_over:  # it fired just as the outcome came: the child is dead or dying
-                self.close()
-            if isinstance(outcome, str):  # why it could not read the task, the rest of which is still on its way
-                self.close()
-                return Outcome(reason=outcome)
-            return outcome
-        except (EOFError, OSError, pickle.UnpicklingError):
+            return child.ask(replace(task, X=None, Y=None) if known else task)
+        except TimeoutError:
+            self.close()
+            reason = f"ran past the time limit of {task.time_limit:g} seconds"
+        except StrayBytes:
+            self.close()
+            reason = "the process that ran it wrote into the pipe for its result"
+        except (EOFError, OSError):
             status = self.close()
-            reason = f"the process that ran it died: {_describe_status(status)}"
-            if timer.is_over:
-                reason = f"ran past the time limit of {task.time_limit:g} seconds"
-            return Outcome(reason=reason, seconds=time.perf_counter() - start)
+            if self._is_killed:
+                reason = "the study ended before it did"
+            elif status is None:
+                reason = "the process that ran it closed the pipe for its result"
+            else:
+                reason = f"the process that ran it died: {_describe_status(status)}"
         except BaseException:
             self.close()  # interrupted: the child knows nothing of it
             raise
+        return Outcome(reason=reason, seconds=time.perf_counter() - start)
 
     def kill(self) -> None:
-        """End the child; the thread that waits for its outcome then goes on."""
-        if self._process is not None:
-            _kill(self._process)
+        """End the child for good; the thread that waits for its outcome then goes on."""
+        self._is_killed = True
+        if (child := self._child) is not None:
+            child.kill()
 
     def close(self) -> int | None:
-        """End the child and forget it; returns its exit status."""
-        process, self._process, self._data_key = self._process, None, ""
-        _running.discard(self)
-        if process is None:
-            return None
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(0.2)  # its own exit status tells more than that of a kill
-        _kill(process)
-        with suppress(OSError):  # what it did not read is lost
-            process.stdin.close()  # type: ignore[union-attr]
-        process.stdout.close()  # type: ignore[union-attr]
-        return process.wait()
+        """End the child and forget it; returns its exit status, None where it did not end by itself."""
+        child, self._child, self._data_key = self._child, None, ""
+        return None if child is None else child.close()
 
-    def _get_process(self) -> subprocess.Popen:
-        if self._process is not None and self._process.poll() is not None:
+    def _get_child(self) -> "Child":
+        if self._child is not None and not self._child.is_alive:
             self.close()  # it ended itself, after a long time without tasks
-        if self._process is None:
-            self._process = _start()
-            _running.add(self)  # before it is ready: whoever stops the study must find it
-            self._await_ready(self._process)
-        return self._process
+        if self._child is None:
+            self._child = Child()  # before it is ready: whoever stops the study must find it
+            if self._is_killed:
+                self.close()
+                raise RuntimeError("the study has ended: its child processes run no more cells.")
+            self._await_ready(self._child)
+        return self._child
 
-    def _await_ready(self, process: subprocess.Popen) -> None:
+    def _await_ready(self, child: "Child") -> None:
         """Wait until the child has imported all it needs, which does not count towards the time limit."""
         try:
-            pickle.load(process.stdout)  # type: ignore[arg-type]
-        except EOFError:
-            raise RuntimeError(
-                f"a child process of the study did not start: {_describe_status(self.close())}."
-            ) from None
+            child.wait(math.inf)
+        except (EOFError, StrayBytes) as error:
+            status = self.close()
+            fault = str(error) if status is None else f"{_describe_status(status)}."
+            raise RuntimeError(f"a child process of the study did not start: {fault}") from None
         except BaseException:
             self.close()
             raise
 
 
-class _Timer:
-    """Kills a process that takes too long."""
+class Child:
+    """A child process, and a thread that talks to it.
 
-    def __init__(self, process: subprocess.Popen, seconds: float | None):
-        self.is_over = False
-        self._process = process
-        self._timer = None if seconds is None else threading.Timer(seconds, self._kill)
+    Only that thread waits for a pipe: a process that a learner started may hold it open for longer than the child runs.
+    """
 
-    def _kill(self) -> None:
-        self.is_over = True
+    def __init__(self) -> None:
+        self._process = _start()
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self._answers: SimpleQueue[Any] = SimpleQueue()
+        self._thread = threading.Thread(target=self._talk, daemon=True)
+        self._thread.start()
+
+    def _talk(self) -> None:
+        """Pass on what the child answers to each task, until there is an error or None instead of a task."""
+        to_child: Any = self._process.stdin
+        from_child: Any = self._process.stdout
+        try:
+            self._answers.put(receive(from_child, READY))
+            while (task := self._tasks.get()) is not None:
+                pickle.dump(task, to_child, protocol=pickle.HIGHEST_PROTOCOL)
+                to_child.flush()
+                self._answers.put(receive(from_child, task.cell.key))
+        except Exception as error:
+            self._answers.put(error)
+        with suppress(OSError):  # what it did not read is lost
+            to_child.close()
+        from_child.close()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, task: Task) -> Outcome:
+        """Send a task and wait for what comes of it."""
+        self._tasks.put(task)
+        return self.wait(math.inf if task.time_limit is None else task.time_limit)
+
+    def wait(self, seconds: float) -> Any:
+        """The next answer; EOFError where the child ends first, TimeoutError where that takes too long."""
+        end = time.monotonic() + seconds
+        while True:
+            was_alive = self.is_alive  # asked first: what a child said before it ended still counts
+            try:
+                answer = self._answers.get(timeout=max(0.0, min(SECONDS_TO_LOOK, end - time.monotonic())))
+            except Empty:
+                if not was_alive:
+                    raise EOFError from None
+                if time.monotonic() >= end:
+                    raise TimeoutError from None
+            else:
+                if isinstance(answer, Exception):
+                    raise answer
+                return answer
+
+    def kill(self) -> None:
         _kill(self._process)
 
-    def __enter__(self) -> None:
-        if self._timer is not None:
-            self._timer.daemon = True
-            self._timer.start()
-
-    def __exit__(self, *error: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+    def close(self) -> int | None:
+        """End it; returns its exit status, None where it did not end by itself."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(SECONDS_TO_END)
+        status = self._process.returncode
+        _kill(self._process)
+        self._process.wait()
+        self._tasks.put(None)
+        self._thread.join(SECONDS_TO_LOOK)
+        return status
 
 
 def _start() -> subprocess.Popen:
@@ -137,37 +218,23 @@ def _kill(process: subprocess.Popen) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def _send(process: subprocess.Popen, task: Task) -> None:
-    reduction.dump(task, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
-    process.stdin.flush()  # type: ignore[union-attr]
-
-
-def _describe_status(status: int | None) -> str:
-    if status is not None and status < 0:
+def _describe_status(status: int) -> str:
+    if status >= 0:
+        return f"exit status {status}"
+    try:
         name = signal.Signals(-status).name
-        return f"{name}, perhaps for lack of memory" if name == "SIGKILL" else name
-    return f"exit status {status}"
+    except ValueError:  # a real-time signal, say, which has no name
+        return f"signal {-status}"
+    return f"{name}, perhaps for lack of memory" if name == "SIGKILL" else name
 
 
-_workers = threading.local()
-_running: set[Worker] = set()
+_shared = Workers()
 
 
-def run_task(task: Task) -> tuple[Cell, Outcome]:
-    """Run a cell in the child process of this thread."""
-    if not hasattr(_workers, "own"):
-        _workers.own = Worker()
-    return task.cell, _workers.own.run(task)
+def _get_shared_workers() -> Workers:
+    return _shared
 
 
-def kill_workers() -> None:
-    """End all child processes, so that no thread waits for one any more."""
-    for worker in tuple(_running):
-        worker.kill()
-
-
-def close_workers() -> None:
-    """End and forget all child processes of this process; no thread may be waiting for one."""
-    for worker in tuple(_running):
-        worker.kill()
-        worker.close()
+def run_task(workers: Workers, task: Task) -> tuple[Cell, Outcome]:
+    """Run a cell in a child process."""
+    return task.cell, workers.run(task)

@@ -1,0 +1,165 @@
+"""Studies on Dask clusters in trouble: each cell costs no more than itself, and whatever happens, the study ends."""
+
+import os
+import subprocess
+import sys
+from types import ModuleType, SimpleNamespace
+
+import joblib
+import numpy as np
+import pytest
+
+import choral._dask_results as waiting
+import study_zoo as zoo
+from choral.study import Plan, Results, StudyData, StudyLearner, run_study
+from choral.study.clusters import dask_cluster
+from choral.study.distributing import run_on_cluster
+from choral.study.preparing import make_task, prepare
+from choral.study.worker import Workers
+
+distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # of Dask, about workers that we kill
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes"),
+]
+
+OPTIONS = {"threads_per_worker": 1, "dashboard_address": ":0"}
+SCHEDULER = """
+import asyncio
+from distributed import Scheduler
+async def main():
+    async with Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
+        print(scheduler.address, flush=True)
+        await scheduler.finished()
+asyncio.run(main())
+"""
+
+
+def small_plan(*learners):
+    """A data set of 24 rows in two given halves."""
+    data = StudyData("d", zoo.make_data, folds=(np.arange(24) >= 12).astype(int))
+    return Plan([data], learners)
+
+
+def tasks_of(plan):
+    (data,) = plan.datasets
+    prepared, learners = prepare(plan, data), {learner.name: learner for learner in plan.learners}
+    return [make_task(plan, learners[cell.learner], data.load(), prepared, cell) for cell in prepared.cells]
+
+
+def run_dask_study(client, plan, folder):
+    with client.as_current(), joblib.parallel_config(backend="dask"):
+        return run_study(plan, folder)
+
+
+@pytest.fixture
+def only_here(monkeypatch):
+    """A module that no other process can import."""
+    module = ModuleType("only_here")
+    monkeypatch.setitem(sys.modules, "only_here", module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A worker with one thread; whatever it is running when it dies is told at once to have been the reason."""
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=1, **OPTIONS) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_learner_that_the_cluster_cannot_import_costs_its_cells(client, tmp_path, only_here):
+    only_here.Learner = type("Learner", (zoo.Stumps,), {"__module__": "only_here"})
+    plan = small_plan(StudyLearner("unknown", only_here.Learner()), StudyLearner("L", zoo.Stumps()))
+    results = run_dask_study(client, plan, tmp_path)
+    assert results.finished("d") == ("L",)
+    reasons = [failure.reason for failure in results.failures()]
+    assert reasons == ["the task cannot be read, ModuleNotFoundError: No module named 'only_here'"] * 2
+
+
+def test_what_fails_at_the_level_of_dask_is_an_outcome(client, only_here):
+    """As where choral is missing on the workers."""
+
+    def run(task):
+        """It is found in its module, so that it travels by its name."""
+
+    run.__module__, run.__qualname__, only_here.run = "only_here", "run", run
+    tasks = tasks_of(small_plan(StudyLearner("L", zoo.Stumps())))
+    with client.as_current(), joblib.parallel_config(backend="dask"):
+        backend = joblib.parallel.get_active_backend()[0]
+        found = dict(run_on_cluster(backend, run, iter(tasks)))
+    assert set(found) == {task.cell for task in tasks}
+    reasons = {outcome.reason for outcome in found.values()}
+    assert reasons == {"the cluster could not run it, ModuleNotFoundError: No module named 'only_here'"}
+
+
+def test_one_thread_of_a_cluster_runs_all_cells(client, tmp_path, monkeypatch):
+    """No cell runs on the client."""
+    parents = []
+    monkeypatch.setattr(Workers, "run", lambda self, task: parents.append(os.getpid()))
+    results = run_dask_study(client, small_plan(StudyLearner("L", zoo.Stumps())), tmp_path)
+    assert (results.failures(), parents) == ((), [])
+
+
+def test_a_cell_that_kills_its_workers_costs_itself(client, tmp_path):
+    others = [StudyLearner(f"L{bias}", zoo.Stumps(bias)) for bias in (0.0, 0.1, 0.2)]
+    results = run_dask_study(client, small_plan(*others, StudyLearner("killer", zoo.ParentKilling())), tmp_path)
+    assert [(failure.learner, failure.fold, failure.reason) for failure in results.failures()] == [
+        ("killer", 0, "workers of the cluster died, one after another, while they ran it")
+    ]
+
+
+def test_a_study_that_is_itself_a_task_of_the_cluster(client, tmp_path):
+    """It leaves its thread, the only one, to its cells."""
+    found = client.submit(run_inside, str(tmp_path)).result(timeout=60)
+    assert found == 2
+
+
+def run_inside(folder):
+    with joblib.parallel_config(backend="dask"):
+        return len(run_study(small_plan(StudyLearner("L", zoo.Stumps())), folder).cells("d"))
+
+
+def test_a_cluster_without_workers_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(waiting, "SECONDS_TO_LOOK", 0.1)
+    monkeypatch.setattr(waiting, "SECONDS_WITHOUT_WORKERS", 0.5)
+    with (
+        distributed.LocalCluster(n_workers=0, **OPTIONS) as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(OSError, match="the Dask cluster has no workers, and none came within 0.5 seconds."),
+    ):
+        run_dask_study(client, small_plan(StudyLearner("L", zoo.Stumps())), tmp_path)
+
+
+def test_a_scheduler_that_dies_ends_the_study_and_its_finished_cells_are_kept(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True) as scheduler:
+        address = scheduler.stdout.readline().strip()
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
+        path = os.pathsep.join(filter(None, sys.path))
+        options = {"env": {**os.environ, "PYTHONPATH": path}, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen([*command, "--no-dashboard", "--local-directory", str(tmp_path)], **options) as node:
+
+            def kill(done, total, what):
+                if done == 2:
+                    scheduler.kill()
+
+            try:
+                learners = StudyLearner("L", zoo.Stumps()), StudyLearner("S", zoo.Sleeping())
+                with dask_cluster(address), pytest.raises(OSError, match="the Dask cluster "):
+                    run_study(small_plan(*learners), tmp_path / "study", progress=kill)
+            finally:
+                scheduler.kill()
+                node.kill()
+    assert Results(tmp_path / "study").finished("d") == ("L",)
+
+
+def test_a_scheduler_that_does_not_answer():
+    def refuse(function, callback_timeout):
+        raise TimeoutError
+
+    silent = SimpleNamespace(sync=refuse, scheduler=SimpleNamespace(ncores=None))
+    with pytest.raises(OSError, match="the Dask cluster is gone: its scheduler does not answer."):
+        waiting.count_threads(silent)
