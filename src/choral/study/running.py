@@ -18,7 +18,7 @@ from choral.profiles import ErrorProfile
 from choral.study.cells import FORMAT, Cell, Outcome, PreparedData, Task
 from choral.study.plan import Plan
 from choral.study.plan_files import read_plan
-from choral.study.preparing import load_again, make_task, prepare
+from choral.study.preparing import load_again, make_task, predictions_shape, prepare
 from choral.study.results import Results
 from choral.study.sections import Section
 from choral.study.store import Store
@@ -90,14 +90,15 @@ def run_study(
         progress(done, len(plan.datasets), f"reading {data.name}")
         prepared.append(prepare(plan, data))
     store.create()
-    for one in prepared:
-        store.write_labels(one)
-    store.write_study(_describe_study(plan, prepared))
-    Run(plan, store, prepared, progress).finish(n_jobs)
-    results = Results(folder)
-    if plan.analyses:
-        results.study["sections"] = [section.to_dict() for section in _analyse(plan, results, progress)]
-        store.write_study(results.study)
+    with store.locked():
+        for one in prepared:
+            store.write_labels(one)
+        study = store.write_study(_describe_study(plan, prepared))
+        Run(plan, store, prepared, progress).finish(n_jobs)
+        results = Results(folder, study=study)  # of this plan, whatever is in the folder by now
+        if plan.analyses:
+            study["sections"] = [section.to_dict() for section in _analyse(plan, results, progress)]
+            store.write_study(study)
     return results
 
 
@@ -144,7 +145,8 @@ class Run:
         for data, prepared in zip(self._plan.datasets, self._prepared, strict=True):
             missing = []
             for cell in prepared.cells:
-                if cell.key in started or self._store.has_cell(cell.key):
+                shape = predictions_shape(self._plan, learners[cell.learner], prepared, cell)
+                if cell.key in started or self._store.has_cell(cell.key, shape):
                     self._count_done(cell)
                 else:
                     started.add(cell.key)

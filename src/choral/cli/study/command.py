@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from choral._optional import require
+from choral._outputs import path_inside
 from choral._text import printable
 from choral.cli.console import Show, progress_bar, standard_output, warnings_in_one_line
 from choral.cli.options import parse_number
@@ -102,21 +103,23 @@ def _write_outputs(
     results: "Results", folder: Path, show: Show, *, figures: bool, report: bool, n_jobs: int
 ) -> list[Path]:
     """Write tables, figures and page. Where an extra is missing, say so and go on: the cells are done."""
-    tables = folder / "tables"
+    tables = path_inside(folder, "tables")
     tables.mkdir(exist_ok=True)
     show(0, 1, "writing tables")
     for name, table in results.tables().items():
-        table.to_csv(tables / f"{name}.csv")
+        table.to_csv(path_inside(folder, f"tables/{name}.csv"))
     written = [tables]
     if report and _has("plotly", "report", "the page"):
         show(0, 1, "writing the page")
-        write_report(results, folder / PAGE)
-        written.append(folder / PAGE)
+        page = path_inside(folder, PAGE)
+        write_report(results, page)
+        written.append(page)
     if figures and _has("matplotlib", "plot", "figures"):
         from choral.study import write_figures
 
-        write_figures(results, folder / "figures", n_jobs=n_jobs, progress=show)
-        written.append(folder / "figures")
+        figures_folder = path_inside(folder, "figures")
+        write_figures(results, figures_folder, n_jobs=n_jobs, progress=show)
+        written.append(figures_folder)
     return written
 
 
