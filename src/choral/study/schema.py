@@ -156,4 +156,6 @@ def _is_number(value: Any) -> bool:
 
 def _shown(value: Any) -> str:
     """What came instead: a short value as it is, of a list or table only the kind."""
-    return f"a {type(value).__name__}" if isinstance(value, list | dict) else quoted(str(value))
+    if isinstance(value, str):
+        return quoted(value)
+    return f"a {type(value).__name__}" if isinstance(value, list | dict) else quoted(str(value)).strip("'")
