@@ -61,7 +61,7 @@ def _open_locked(path: Path) -> int:
             os.close(descriptor)
             if error.errno in TAKEN:
                 raise BlockingIOError(_describe_owner(path)) from None
-            raise
+            raise OSError(f"{path} cannot be locked: {error.strerror or error}.") from error
         os.close(descriptor)
 
 
@@ -88,6 +88,8 @@ def _is_at(path: Path, descriptor: int) -> bool:
 def _remove(path: Path, descriptor: int) -> None:
     """Remove the file, then let the lock go; Windows removes no file that is open."""
     if sys.platform == "win32":
+        os.lseek(descriptor, FAR, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
         os.close(descriptor)
         with suppress(OSError):  # another process has it now
             path.unlink()
