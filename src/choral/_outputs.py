@@ -122,7 +122,7 @@ def remove_left_over(folder: Path) -> None:
 
 def _is_left_over(path: Path) -> bool:
     found = TEMPORARY.fullmatch(path.name)
-    if found is None:
+    if found is None or path.is_dir():
         return False
     if found["system"] == _system() and os.name != "nt":  # where os.kill would end the process, whatever the signal
         try:

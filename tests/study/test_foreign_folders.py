@@ -13,6 +13,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import study_zoo as zoo
+from choral import ErrorProfile
 from choral.learners import ConstantLabels, LabelPowerset
 from choral.report import markup, page, render_page
 from choral.study import (
@@ -29,6 +30,7 @@ from choral.study import (
     store,
     write_figures,
 )
+from choral.study.cells import Cell, Outcome
 from choral.study.page import study_contents
 from choral.study.store import DamagedFile
 
@@ -273,7 +275,10 @@ KEY = "0123456789abcdef" * 2
         (("datasets", 0, "labels"), f"{KEY}\n", "datasets[0].labels must be a key, "),
         (("datasets", 0, "parameters"), {}, "datasets[0].parameters must be those of binomial, polynomial"),
         (("datasets", 0, "parameters", "binomial"), [], "datasets[0].parameters.binomial must not be empty"),
-        (("datasets", 0, "parameters", "binomial", 1), 10**400, "must be a number, or the text inf; got 1000"),
+        pytest.param(
+            *(("datasets", 0, "parameters", "binomial", 1), 10**400, "must be a number, or the text inf; got 1000"),
+            id="a number of 400 digits",
+        ),
         (("datasets", 0, "parameters", "binomial", 1), float("nan"), "must be a number, or the text inf; got nan"),
         (("datasets", 0, "cells", 3), ["A", 0, 0, 1], "cells[3] must be a list of learner, seed, repeat, fold, key; "),
         (("datasets", 0, "cells", 3, 0), "B", "cells[3], learner must be one of 'A', 'none', 'raising', "),
@@ -412,6 +417,18 @@ def test_an_array_that_claims_to_be_large_is_refused_before_it_is_made(finished,
         archive.writestr("predictions.npy", header.getvalue())
     with pytest.raises(DamagedFile, match="predictions.npy is not of the size that it says"):
         Results(folder).cell_predictions(finished.cells("d", "A")[0])
+
+
+def test_predictions_of_a_known_shape_may_be_as_large_as_that(tmp_path, monkeypatch):
+    """All zeros take a thousandth of their size in the file."""
+    kept, zeros = store.Store(tmp_path), np.zeros((200_000, 8), dtype=np.uint8)
+    kept.create()
+    profile = ErrorProfile.from_predictions(zeros, zeros).to_dict()
+    kept.write_cell(Cell("d", "A", 0, 0, 0, KEY), Outcome(zeros, (profile,)))
+    monkeypatch.setattr(store, "MAX_UNPACKED", 10**5)
+    assert np.array_equal(kept.read_cell(KEY, zeros.shape).predictions, zeros)
+    with pytest.raises(DamagedFile, match="predictions.npy would take 200128 bytes"):
+        kept.read_cell(KEY)
 
 
 def array_bytes(array):

@@ -35,8 +35,8 @@ STUDY, LOG, LOCK = "study.json", "log.txt", "study.lock"
 DEFAULTS: dict[str, Any] = {"each_loss": [], "sections": []}  # of keys that earlier versions did not write
 FIRST_FILES = {"cells", "labels", LOG, LOCK}  # those that a study makes before study.json
 OUTPUTS = ("tables", "figures", "figures/*")  # folders that are written when a study has run
-MAX_UNPACKED = 2**28  # bytes of an array: more than that only where it is at most ...
-MAX_FACTOR = 100  # ... so many times as large as what is stored of it
+MAX_UNPACKED = 2**26  # bytes of an array of which the shape is not known: larger ones must not be more than ...
+MAX_FACTOR = 100  # ... so many times what is stored of them
 
 
 class DamagedFile(ValueError):
@@ -96,7 +96,7 @@ class Store:
     def _remove_left_over(self) -> None:
         outputs = [path for pattern in OUTPUTS for path in self.folder.glob(pattern)]
         for place in (self.folder, self.folder / "cells", self.folder / "labels", *outputs):
-            if not place.is_symlink():
+            if place.is_dir() and not place.is_symlink():
                 remove_left_over(place)
 
     @contextmanager
@@ -241,7 +241,7 @@ def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
 def _read(path: Path) -> bytes:
     """What a file holds; a pipe or a device, which may never end, is refused."""
     if path.exists() and not path.is_file():
-        raise FileExistsError(f"{path} cannot be read: it is not a regular file.")
+        raise OSError(f"{path} cannot be read: it is not a regular file.")
     return path.read_bytes()
 
 
@@ -280,7 +280,8 @@ def _parse_labels(content: bytes) -> StoredLabels:
 
 
 def _parse_cell(content: bytes, key: str, shape: tuple[int, ...] | None) -> StoredCell:
-    packed_about, predictions = _read_arrays(content, "about", "predictions")
+    # scores take four bytes each, labels less
+    packed_about, predictions = _read_arrays(content, "about", "predictions", known=4 * math.prod(shape or (0,)))
     about = json.loads(packed_about.tobytes())
     if about["key"] != key:
         raise ValueError("it is the result of another cell")
@@ -311,15 +312,15 @@ def _are_scores(predictions: np.ndarray) -> bool:
     return bool(((predictions >= 0) & (predictions <= 1)).all())
 
 
-def _read_arrays(content: bytes, *names: str) -> list[np.ndarray]:
+def _read_arrays(content: bytes, *names: str, known: int = 0) -> list[np.ndarray]:
+    """Arrays of an NPZ file, checksums compared; of one that is known to be large, its size in bytes."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return [_read_array(archive, f"{name}.npy") for name in names]
+        return [_read_array(archive, f"{name}.npy", known) for name in names]
 
 
-def _read_array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """An array of an NPZ file, its checksum compared; one that claims to be larger than it can be is refused."""
+def _read_array(archive: zipfile.ZipFile, name: str, known: int) -> np.ndarray:
     member = archive.getinfo(name)
-    if member.file_size > max(MAX_UNPACKED, MAX_FACTOR * member.compress_size):
+    if member.file_size > max(MAX_UNPACKED, MAX_FACTOR * member.compress_size, known):
         raise ValueError(f"{name} would take {member.file_size} bytes")
     with archive.open(member) as file:
         stream = io.BytesIO(file.read(member.file_size))  # not to its end: that might be far beyond this size
