@@ -1,14 +1,22 @@
 """Output files that are either whole or not there: written beside the target, then moved into place."""
 
 import errno
+import hashlib
 import os
+import re
 import secrets
+import socket
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+
+TEMPORARY = re.compile(r"\.choral-(?P<system>[0-9a-f]{8})-(?P<process>[0-9]{1,9})-[0-9a-f]{16}\.tmp")
+OLD = 3600.0  # seconds; nothing of ours takes so long to write
 
 
 def check_output(path: str | os.PathLike[str]) -> Path:
@@ -29,7 +37,7 @@ def check_output(path: str | os.PathLike[str]) -> Path:
             raise FileNotFoundError("its folder does not exist")
         if not target.parent.is_dir():
             raise NotADirectoryError(f"{target.parent} is not a folder")
-        probe = _beside(target)
+        probe = beside(target)
         probe.touch(exist_ok=False)  # permissions do not tell all: root may write everywhere, but not to /proc
         probe.unlink()
     except OSError as error:
@@ -58,8 +66,81 @@ def is_there(path: Path) -> bool:
     return True
 
 
-def _beside(target: Path) -> Path:
-    return target.with_name(f".choral-{secrets.token_hex(8)}.tmp")
+def path_inside(folder: Path, name: str) -> Path:
+    """The path of an output in a folder that somebody else may have made: no link in it is followed.
+
+    A link in place of the file is removed, and what it leads to stays as it is. A link in place of a folder on the way
+    to the file is refused.
+    """
+    *folders, file = Path(name).parts
+    place = folder
+    for part in folders:
+        place /= part
+        refuse_link(place)
+    place /= file
+    if place.is_symlink() and not place.is_dir():
+        place.unlink()
+    refuse_link(place)
+    return place
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse to write through a link: it may lead to files of others.
+
+    Examples
+    --------
+    >>> refuse_link(Path("no such folder"))
+    """
+    if path.is_symlink():
+        raise FileExistsError(
+            f"{path} is a link, which may lead to files of others, so nothing is written there; remove it, or choose "
+            "another folder."
+        )
+
+
+def beside(target: Path) -> Path:
+    """The path of a temporary file in the folder of a file; `remove_left_over` knows whose it is."""
+    return target.with_name(f".choral-{_system()}-{os.getpid()}-{secrets.token_hex(8)}.tmp")
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file has a name that `beside` gives."""
+    return TEMPORARY.fullmatch(name) is not None
+
+
+def remove_left_over(folder: Path) -> None:
+    """Remove the temporary files of processes that were killed while they wrote into a folder.
+
+    Of processes of this system, those that run no more; of others, such as containers that share the folder, files
+    that are an hour old.
+    """
+    for path in folder.glob(".choral-*.tmp"):
+        with suppress(FileNotFoundError):  # somebody else may remove it
+            if _is_left_over(path):
+                path.unlink()
+
+
+def _is_left_over(path: Path) -> bool:
+    found = TEMPORARY.fullmatch(path.name)
+    if found is None or path.is_dir():
+        return False
+    if found["system"] == _system() and os.name != "nt":  # where os.kill would end the process, whatever the signal
+        try:
+            os.kill(int(found["process"]), 0)  # signal 0 only asks whether the process is there
+        except ProcessLookupError:
+            return True
+        except PermissionError:  # it runs as another user
+            pass
+    return time.time() - path.lstat().st_mtime > OLD
+
+
+@cache
+def _system() -> str:
+    """Within what a process number means one process: a machine since its start, or a container on it."""
+    parts = [socket.gethostname()]
+    with suppress(OSError):  # Linux has these
+        parts += [Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"), os.readlink("/proc/self/ns/pid")]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
 
 
 @contextmanager
@@ -79,7 +160,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         Open for writing, in the folder of ``path``.
     """
     target = check_output(path)
-    temporary = _beside(target)
+    temporary = beside(target)
     try:
         # not tempfile: its files are private to the user, an output follows the umask like any other
         with open(temporary, "xb") as file:

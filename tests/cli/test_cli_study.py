@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -209,6 +210,34 @@ def test_report_writes_the_page_once_more(study, tmp_path):
     assert_fails("is no folder of a study", "report", folder / "log.txt")
     assert_fails("--out must name a file that ends in .html", "report", folder, "--out", folder / "study.json")
     assert_fails("its folder does not exist", "report", folder, "--out", tmp_path / "no" / "page.html")
+
+
+def test_outputs_do_not_follow_links_in_the_folder(study, tmp_path):
+    """A folder from somebody else may lead to files of the user's."""
+    folder = shutil.copytree(study[0], tmp_path / "study")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("years of work")
+    for name in ("report.html", "tables/losses.csv"):
+        (folder / name).unlink()
+        (folder / name).symlink_to(mine / "thesis.txt")
+    assert run("report", folder).exit_code == 0
+    again = "study", folder.parent / "plan.toml", "--out", folder
+    write_plan(tmp_path)
+    assert run(*again, "--no-figures").exit_code == 0
+    for name in ("report.html", "tables/losses.csv"):
+        assert (folder / name).read_bytes() == (study[0] / name).read_bytes()
+        assert not (folder / name).is_symlink()
+    for name in ("tables", "figures"):
+        shutil.rmtree(folder / name)
+        (folder / name).symlink_to(mine)
+        assert_fails(f"{name} is a link, which may lead to files of others, so nothing is written there", *again)
+        (folder / name).unlink()
+    assert [(path.name, path.read_text()) for path in mine.iterdir()] == [("thesis.txt", "years of work")]
+    page = tmp_path / "page.html"
+    page.symlink_to(tmp_path / "named.html")
+    assert run("report", folder, "--out", page).exit_code == 0  # named by the user, who knows where it leads
+    assert (tmp_path / "named.html").exists()
 
 
 def test_a_second_run_repeats_no_cell(study):

@@ -15,7 +15,8 @@ import pytest
 
 import choral
 import study_zoo as zoo
-from choral.study import Plan, StudyData, StudyLearner, child, clusters, run_study, store, worker
+from choral import _outputs
+from choral.study import Plan, StudyData, StudyLearner, child, clusters, run_study, worker
 from choral.study.figures import file_stems
 
 TEXT_CALLS = ("open", "read_text", "write_text", "TextIOWrapper")
@@ -66,10 +67,14 @@ def test_exit_statuses_are_told_where_there_is_no_sigkill(monkeypatch):
     assert worker._describe_status(3221225477) == "exit status 3221225477"  # how Windows tells a crash
 
 
-def test_on_windows_no_process_is_asked_whether_it_runs(monkeypatch):
+def test_on_windows_no_process_is_asked_whether_it_runs(tmp_path, monkeypatch):
     # os.kill would end it there, whatever the signal
-    monkeypatch.setattr(store, "os", SimpleNamespace(name="nt"))
-    assert not store._is_left_over(".key.npz.123.tmp")
+    path = _outputs.beside(tmp_path / "key.npz")
+    path = path.with_name(path.name.replace(f"-{os.getpid()}-", "-999999999-"))
+    path.write_text("half")
+    assert _outputs._is_left_over(path)
+    monkeypatch.setattr(_outputs, "os", SimpleNamespace(name="nt"))
+    assert not _outputs._is_left_over(path)
 
 
 def test_a_cluster_starts_without_signal_masks(monkeypatch):

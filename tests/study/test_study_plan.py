@@ -298,6 +298,7 @@ def test_the_tailored_plan_has_rivals_that_users_take():
     "text, message",
     [
         ("seeds = [0", "plan.toml is not TOML: "),
+        (f"seeds = {'[' * 3000}", "plan.toml cannot be read: its values are nested too deeply."),
         ("", "plan.toml: the key 'datasets' is missing."),
         ("datasets = 3", "plan.toml: datasets must be a list; got 3."),
         ('datasets = ["emotions"]', "plan.toml: datasets must be a list of tables, [[datasets]]; got 'emotions'."),

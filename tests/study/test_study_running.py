@@ -23,7 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import study_zoo as zoo
-from choral import BinomialMeasure, JointCalibratedClassifier, ThresholdTuner
+from choral import BinomialMeasure, JointCalibratedClassifier, ThresholdTuner, _outputs
+from choral._outputs import beside
 from choral.learners import BinaryRelevance, LabelPowerset, PredictiveClusteringForest
 from choral.paper import Boomer
 from choral.study import Plan, Results, Split, StudyData, StudyLearner, run_study, running, worker
@@ -173,7 +174,7 @@ def test_a_study_killed_while_it_writes_loses_and_repeats_nothing(stored, tmp_pa
     finished = {path: path.stat().st_mtime_ns for path in folder.glob("cells/*.npz")}
     assert len(finished) == 0 + 1 + 2  # all that came before the one that was killed, in each round
     assert len(list(folder.glob("cells/.*.tmp"))) == 1  # the next round removes what the last one left
-    (folder / ".study.json.999999999.tmp").write_text("half")  # of a process that is no more
+    temporary_of(999999999, folder).write_text("half")  # of a process that is no more
     results = run_study(logged_plan(), folder)
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
     assert sorted(Counter(lines(runs)).values()) == [1, 1, 1, 2, 2, 2]  # killed ones twice, others once
@@ -319,7 +320,8 @@ def test_a_study_of_before_there_were_learners_that_predict_anew(stored, tmp_pat
         (b"", "Expecting value"),
         (b'{"title": "x"', "Expecting"),
         (b"\xff\xfe\x00", "codec can't decode"),
-        (b"3", "no attribute"),
+        (b"3", "it is not a table of names and values"),
+        (b"[" * 10**5, "maximum recursion depth exceeded"),
         (b'{"title": "x"}', "it was written by another version of choral"),
         (b'{"format": 1, "title": "x"}', "it lacks created, predictions, baseline, families, learners, datasets"),
     ],
@@ -788,16 +790,41 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_damaged(stored, tmp_path, m
     assert Store(folder).has_cell(key)
 
 
+def temporary_of(process, folder):
+    """A temporary file that some process writes in a folder."""
+    path = beside(folder / "any")
+    return path.with_name(path.name.replace(f"-{os.getpid()}-", f"-{process}-"))
+
+
 def test_only_what_is_ours_and_left_over_is_removed(tmp_path):
     store = Store(tmp_path / "study")
     store.create()
-    (store.folder / "notes").mkdir()
-    running = store.folder / "cells" / f".k.npz.{os.getppid()}.tmp"  # of a study that still writes
-    draft, gone = store.folder / "notes" / ".draft.999999999.tmp", store.folder / "cells" / ".k.npz.999999999.tmp"
-    for path in (running, draft, gone, store.folder / "study.json"):
+    for name in ("notes", "tables", "figures/curves"):
+        (store.folder / name).mkdir(parents=True)
+    running = temporary_of(os.getppid(), store.folder / "cells")  # of a study that still writes
+    draft, theirs = temporary_of(999999999, store.folder / "notes"), store.folder / "cells" / ".draft.999999999.tmp"
+    kept = [running, draft, theirs, store.folder / "study.json"]
+    gone = [
+        temporary_of(999999999, store.folder / name) for name in (".", "cells", "labels", "tables", "figures/curves")
+    ]
+    for path in (*kept, *gone):
         path.write_text("{}")
     store.create()
-    assert (running.exists(), draft.exists(), gone.exists()) == (True, True, False)
+    assert [path.exists() for path in (*kept, *gone)] == [True] * len(kept) + [False] * len(gone)
+
+
+def test_temporary_files_of_other_systems_are_removed_when_they_are_old(tmp_path, monkeypatch):
+    """The number of a process tells nothing there: a container that shares the folder has numbers of its own."""
+    store = Store(tmp_path / "study")
+    store.create()
+    monkeypatch.setattr(_outputs, "_system", lambda: "0123abcd")
+    new, old = (temporary_of(999999999, store.folder / "cells") for _ in range(2))
+    monkeypatch.undo()
+    for path in (new, old):
+        path.write_text("{}")
+    os.utime(old, (time.time() - 2 * _outputs.OLD,) * 2)
+    store.create()
+    assert (new.exists(), old.exists()) == (True, False)
 
 
 def test_a_folder_of_others_is_refused_even_if_it_has_cells(tmp_path):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from choral._outputs import check_output
+from choral._outputs import check_output, path_inside
 from choral._text import counted
 from choral.cli.console import progress_bar, standard_output
 from choral.cli.options import check_page
@@ -32,7 +32,7 @@ def report_study(
     path = Path(out) if out is not None else folder / PAGE
     check_page("--out", str(path))
     results = Results(folder)
-    check_output(path)
+    check_output(path if out is not None else path_inside(folder, PAGE))
     with progress_bar() as show:
         show(0, 1, "writing the page")
         write_report(results, path)

@@ -32,7 +32,7 @@ def text(value: object) -> str:
     return html.escape(printable(str(value)))
 
 
-def prose(value: str) -> str:
+def prose(value: object) -> str:
     """Text of one paragraph, whatever white space it came with.
 
     Examples
@@ -40,7 +40,7 @@ def prose(value: str) -> str:
     >>> prose("two lines\\n  become one")
     'two lines become one'
     """
-    return text(" ".join(value.split()))
+    return text(" ".join(str(value).split()))
 
 
 def number(value: float) -> str:
@@ -72,10 +72,11 @@ def table(
 ) -> str:
     """A table that scrolls in its own box and that the page's script makes sortable; its footer stays at the end.
 
-    A cell is text or a number; numbers keep their full precision for sorting, and None is a dash.
+    A cell is text or a number; numbers keep their full precision for sorting, and None is a dash. Whatever else there
+    is in a row, a list that somebody put into a file for instance, shows as text.
     """
     rows = [list(row) for row in rows]
-    numeric = [not any(isinstance(row[column], str | Html) for row in rows) for column in range(len(headings))]
+    numeric = [all(_is_number_or_missing(row[column]) for row in rows) for column in range(len(headings))]
     head = "".join(
         f'<th scope="col"{_kind(is_number)}>{text(heading)}</th>'
         for heading, is_number in zip(headings, numeric, strict=True)
@@ -89,6 +90,10 @@ def table(
     )
 
 
+def _is_number_or_missing(value: object) -> bool:
+    return value is None or isinstance(value, int | float)
+
+
 def _kind(is_number: bool) -> str:
     return ' class="number"' if is_number else ""
 
@@ -98,6 +103,6 @@ def _cell(value: Cell | Html, is_number: bool) -> str:
         return f'<td data-value="{value.value!r}">{value.html}</td>'
     if value is None:
         return f"<td{_kind(is_number)}>{MISSING}</td>"
-    if isinstance(value, str):
-        return f"<td{_kind(is_number)}>{prose(value)}</td>"
-    return f'<td{_kind(is_number)} data-value="{value!r}">{number(value)}</td>'
+    if isinstance(value, int | float):
+        return f'<td{_kind(is_number)} data-value="{value!r}">{number(value)}</td>'
+    return f"<td{_kind(is_number)}>{prose(value)}</td>"  # of whatever kind: only numbers of ours need no escaping

@@ -44,7 +44,7 @@ def title(contents: Contents) -> str:
     """What the browser writes on the tab and into bookmarks: the heading and how much data there is."""
     sizes = [_size(dataset) for dataset in contents["datasets"]]
     size = sizes[0] if len(sizes) == 1 else counted(len(sizes), "data set")
-    return f"{heading(contents)}: {size}" if sizes else heading(contents)
+    return f"{heading(contents)}: {text(size)}" if sizes else heading(contents)
 
 
 def facts(contents: Contents) -> str:
@@ -189,7 +189,7 @@ def _summary(contents: Contents) -> str:
     note = (
         "Slope: subset 0/1 loss minus Hamming loss; compare it at the same level of Hamming loss. "
         "Area: the mean loss on the way from Hamming to subset 0/1. Togetherness"
-        + (f" (by the {contents['families'][0]} losses)" if len(contents["families"]) > 1 else "")
+        + (f" (by the {text(contents['families'][0])} losses)" if len(contents["families"]) > 1 else "")
         + ": 1 if all mistakes are in as few rows as possible, 0 if they are spread evenly; it is no loss. "
         "If independent: what it would be if labels were wrong as often, but independently of each other."
     )

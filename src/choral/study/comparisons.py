@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cached_property, reduce
 from itertools import combinations
 from operator import add
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,8 +44,15 @@ class PairDifference(NamedTuple):
 class Comparisons(Records):
     """Learners compared by their records: see `choral.study.Results`."""
 
-    def __init__(self, folder: str | os.PathLike[str], *, n_bootstrap: int = 1000, confidence: float = 0.95):
-        super().__init__(folder)
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        n_bootstrap: int = 1000,
+        confidence: float = 0.95,
+        study: dict[str, Any] | None = None,
+    ):
+        super().__init__(folder, study)
         self.n_bootstrap, self.confidence = n_bootstrap, confidence
 
     def bands(self, dataset: str, family: str) -> dict[str, Band]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from joblib import Parallel, delayed
 
 from choral._optional import require
-from choral._outputs import replacing
+from choral._outputs import path_inside, refuse_link, replacing
 from choral.curves import PairwiseCurve
 from choral.displays import (
     CriticalDifferenceDisplay,
@@ -80,7 +80,8 @@ def write_figures(
     Where a learner predicts the same as the baseline, its name says so. Nothing is written where there is nothing to
     show, such as two learners that finished on no common data set. Each
     file is written whole or not at all, and replaces the former one; other figures of these formats that a former study
-    left in these subfolders are removed. The same results make the same files.
+    left in these subfolders are removed. A subfolder that is a link is refused; in place of a file that is one, a new
+    file is written, and what the link leads to stays. The same results make the same files.
 
     Parameters
     ----------
@@ -123,6 +124,8 @@ def write_figures(
     >>> folder.cleanup()
     """
     formats = _check_formats(formats)
+    for name in FOLDERS:
+        refuse_link(Path(folder) / name)
     drawings = [
         *_curve_drawings(results),
         *_pair_drawings(results),
@@ -155,7 +158,7 @@ def _draw_batch(batch: list[tuple[str, Drawing]], folder: Path, formats: tuple[s
         with require("matplotlib", "plot").rc_context({**SETTINGS, "svg.hashsalt": place}):
             figure = drawing.draw()
             if figure is not None:
-                written += _save(figure, folder / place, formats)
+                written += _save(figure, folder, place, formats)
     return written
 
 
@@ -185,12 +188,12 @@ def _file_places(drawings: list[Drawing]) -> Iterator[tuple[str, Drawing]]:
         yield f"{drawing.folder}/{stems[drawing.folder][drawing.key]}", drawing
 
 
-def _save(figure: "Figure", place: Path, formats: tuple[str, ...]) -> list[Path]:
+def _save(figure: "Figure", folder: Path, place: str, formats: tuple[str, ...]) -> list[Path]:
     """Write a figure in all formats; its layout, which is the slow part, is done once."""
     _lay_out(figure)
     figure.set_layout_engine(None)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    paths = [place.with_name(f"{place.name}.{name}") for name in formats]
+    (folder / place).parent.mkdir(parents=True, exist_ok=True)
+    paths = [path_inside(folder, f"{place}.{name}") for name in formats]
     for path, name in zip(paths, formats, strict=True):
         with replacing(path) as file:
             figure.savefig(file, format=name, dpi=DPI, metadata=FORMATS[name])

@@ -110,6 +110,8 @@ def _parse_toml(text: str, name: str, ready: Mapping[str, Traversable]) -> dict[
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{name} is not TOML: {error}.") from error
+    except RecursionError:
+        raise ValueError(f"{name} cannot be read: its values are nested too deeply.") from None
     if "base" not in values:
         return values
     base = values.pop("base")

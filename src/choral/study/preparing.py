@@ -61,6 +61,15 @@ def make_task(plan: Plan, learner: StudyLearner, dataset: Dataset, prepared: Pre
     )
 
 
+def predictions_shape(plan: Plan, learner: StudyLearner, prepared: PreparedData, cell: Cell) -> tuple[int, ...]:
+    """The shape of the predictions of a cell: see `Outcome`."""
+    n_rows, n_labels = int(np.count_nonzero(prepared.fold_numbers[cell.repeat] == cell.fold)), prepared.Y.shape[1]
+    parameters = _parameters(plan, learner, n_labels)
+    if parameters is None:
+        return n_rows, n_labels
+    return sum(map(len, parameters.values())), n_rows, n_labels
+
+
 def _list_cells(
     plan: Plan, name: str, data_key: str, n_labels: int, fold_numbers: np.ndarray, faults: dict[str, str]
 ) -> Iterator[Cell]:

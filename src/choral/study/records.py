@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from choral._text import did_you_mean, some_of
+from choral._text import counted, did_you_mean, some_of
 from choral.curves import LossCurve
 from choral.measures.families import get_family
 from choral.profiles import EachLossProfile, ErrorProfile
@@ -33,9 +33,9 @@ class Failure(NamedTuple):
 class Records:
     """The cells of a study, read from its folder: see `choral.study.Results`, which compares them."""
 
-    def __init__(self, folder: str | os.PathLike[str]):
+    def __init__(self, folder: str | os.PathLike[str], study: dict[str, Any] | None = None):
         self._store = Store(folder)
-        self.study = self._store.read_study()
+        self.study = self._store.read_study() if study is None else study
         self.title: str = self.study["title"]
         self.created: str = self.study["created"]
         self.predictions: str = self.study["predictions"]
@@ -70,7 +70,7 @@ class Records:
 
     def _read_profiles(self, cell: Cell) -> list[ErrorProfile] | None:
         try:
-            stored = self._store.read_cell(cell.key)
+            stored = self._store.read_cell(cell.key, self._predictions_shape(cell))
         except DamagedFile:
             return None
         self._known["warnings", cell] = () if stored is None else stored.warnings
@@ -113,10 +113,16 @@ class Records:
 
         Of a learner that predicts anew for each loss, for each parameter of each family: see `family_slice`.
         """
-        stored = self._store.read_cell(cell.key)
+        stored = self._store.read_cell(cell.key, self._predictions_shape(cell))
         if stored is None:
             raise ValueError(f"there is no result of {cell}.")
         return stored.predictions
+
+    def _predictions_shape(self, cell: Cell) -> tuple[int, ...]:
+        shape = int(np.count_nonzero(self.test_rows(cell))), self.n_labels(cell.dataset)
+        if cell.learner not in self.each_loss:
+            return shape
+        return sum(len(self.parameters(cell.dataset, family)) for family in self.families), *shape
 
     def run_predictions(self, dataset: str, learner: str, family: str) -> np.ndarray:
         """The predictions for all rows of a data set: those of all folds put together, of the first repeat and seed.
@@ -142,7 +148,25 @@ class Records:
         return stored.Y, stored.label_names
 
     def _stored_labels(self, dataset: str) -> StoredLabels:
-        return self._cached(("labels", dataset), lambda: self._store.read_labels(self._facts_of(dataset)["labels"]))
+        return self._cached(("labels", dataset), lambda: self._read_labels(dataset))
+
+    def _read_labels(self, dataset: str) -> StoredLabels:
+        """The labels and folds of a data set, if they are those that the study is about."""
+        facts = self._facts_of(dataset)
+        stored = self._store.read_labels(facts["labels"])
+        n_repeats, n_folds = (max(numbers) + 1 for numbers in list(zip(*facts["cells"], strict=True))[2:4])
+        found = len(stored.fold_numbers), int(stored.fold_numbers.max()) + 1
+        if found != (n_repeats, n_folds):
+            raise DamagedFile(
+                f"the labels of {dataset} have {found[1]} folds in {counted(found[0], 'repeat')}, its cells "
+                f"{n_folds} in {n_repeats}; run the study again."
+            )
+        for family, parameters in facts["parameters"].items():
+            try:
+                get_family(family).parameters(list(map(float, parameters)), len(stored.label_names))
+            except ValueError as error:
+                raise DamagedFile(f"the study cannot be read: {family} on {dataset}: {error}") from error
+        return stored
 
     def test_rows(self, cell: Cell) -> np.ndarray:
         """Which rows of the data set a cell is tested on, as booleans."""

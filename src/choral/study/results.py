@@ -21,6 +21,8 @@ class Results(Comparisons):
         Samples of the paired bootstrap over the rows of a data set.
     confidence : float
         Of its intervals, pointwise.
+    study : dict, optional
+        What ``study.json`` says, where that is known already; unless given, it is read.
 
     Attributes
     ----------

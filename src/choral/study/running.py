@@ -22,7 +22,7 @@ from choral.study.distributing import Outcomes, RunTask, run_on_cluster
 from choral.study.faults import text_of
 from choral.study.plan import Plan
 from choral.study.plan_files import read_plan
-from choral.study.preparing import load_again, make_task, prepare
+from choral.study.preparing import load_again, make_task, predictions_shape, prepare
 from choral.study.results import Results
 from choral.study.sections import Section
 from choral.study.store import Store
@@ -94,14 +94,15 @@ def run_study(
         progress(done, len(plan.datasets), f"reading {data.name}")
         prepared.append(prepare(plan, data))
     store.create()
-    for one in prepared:
-        store.write_labels(one)
-    store.write_study(_describe_study(plan, prepared))
-    Run(plan, store, prepared, progress).finish(n_jobs)
-    results = Results(folder)
-    if plan.analyses:
-        results.study["sections"] = [section.to_dict() for section in _analyse(plan, results, progress)]
-        store.write_study(results.study)
+    with store.locked():
+        for one in prepared:
+            store.write_labels(one)
+        study = store.write_study(_describe_study(plan, prepared))
+        Run(plan, store, prepared, progress).finish(n_jobs)
+        results = Results(folder, study=study)  # of this plan, whatever is in the folder by now
+        if plan.analyses:
+            study["sections"] = [section.to_dict() for section in _analyse(plan, results, progress)]
+            store.write_study(study)
     return results
 
 
@@ -153,9 +154,10 @@ class Run:
         for data, prepared in zip(self._plan.datasets, self._prepared, strict=True):
             missing = []
             for cell in prepared.cells:
+                shape = predictions_shape(self._plan, learners[cell.learner], prepared, cell)
                 if reason := prepared.faults.get(cell.learner):
                     self._keep(cell, Outcome(reason=reason))
-                elif cell.key in started or self._store.has_cell(cell.key):
+                elif cell.key in started or self._store.has_cell(cell.key, shape):
                     self._count_done(cell)
                 else:
                     started.add(cell.key)

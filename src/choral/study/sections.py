@@ -7,9 +7,11 @@ about the analysis that made it.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from numbers import Real
 from typing import Any, Literal
 
+from choral.study.schema import check_text, check_texts
 from choral.study.tables import Table
 
 Verdict = Literal["holds", "holds in part", "does not hold", "cannot be told"]
@@ -54,6 +56,8 @@ class Finding:
     figure: str = ""
 
     def __post_init__(self) -> None:
+        for part in fields(self):
+            check_text(f"the {part.name} of a finding", getattr(self, part.name))
         if self.verdict not in VERDICTS:
             raise ValueError(f"verdict must be one of {', '.join(map(repr, VERDICTS))}; got {self.verdict!r}.")
 
@@ -99,9 +103,15 @@ class Summary:
         object.__setattr__(self, "rows", tuple(map(tuple, self.rows)))
         if self.footer is not None:
             object.__setattr__(self, "footer", tuple(self.footer))
+        check_texts("the columns of a summary", self.columns)
+        check_text("the caption of a summary", self.caption)
         for row in self.rows if self.footer is None else (*self.rows, self.footer):
             if len(row) != len(self.columns):
                 raise ValueError(f"a row of a summary must have {len(self.columns)} cells; got {len(row)}.")
+            for cell in row:
+                if not (cell is None or isinstance(cell, str | Real)):
+                    kind = type(cell).__name__
+                    raise ValueError(f"a cell of a summary must be a text, a number or None; got a {kind}.")
 
 
 @dataclass(frozen=True)
@@ -145,7 +155,10 @@ class Section:
     def __post_init__(self) -> None:
         for name in ("prose", "findings", "summaries"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        for name in self.tables:
+        check_text("the title of a section", self.title)
+        check_texts("the prose of a section", self.prose)
+        for name, table in self.tables.items():
+            check_texts(f"the columns of the table {name!r}", table.columns)
             if not re.fullmatch(r"[a-z][a-z0-9_]*", name):  # it becomes the name of a file
                 raise ValueError(f"the name of a table must be small letters, digits and underscores; got {name!r}.")
 

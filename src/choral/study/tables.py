@@ -18,6 +18,7 @@ from choral.stats import rank_losses
 from choral.study.comparisons import Comparisons
 
 Row = tuple[Any, ...]
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 TOGETHERNESS = ("togetherness", "togetherness_lower", "togetherness_upper", "togetherness_independent")
 
 
@@ -72,6 +73,9 @@ class Table:
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """The table as the text of a CSV file, numbers in full; written to a file if one is named.
 
+        A text that starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return gets an apostrophe in front, so
+        that no spreadsheet takes it for a formula; numbers stay as they are.
+
         Parameters
         ----------
         path : path-like, optional
@@ -79,16 +83,21 @@ class Table:
         """
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.rows)
+        writer.writerow(map(_defused, self.columns))
+        writer.writerows(map(_defused, row) for row in self.rows)
         if path is not None:
             with replacing(path) as file:
-                file.write(buffer.getvalue().encode())
+                file.write(buffer.getvalue().encode(errors="backslashreplace"))  # half a character has no bytes
         return buffer.getvalue()
 
     def to_pandas(self) -> Any:
         """The table as a frame of pandas."""
         return require("pandas", "tables").DataFrame(list(self.rows), columns=list(self.columns))
+
+
+def _defused(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: the page's own CSV files do the same."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 def make_tables(results: Comparisons) -> dict[str, Table]:

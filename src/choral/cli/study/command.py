@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from choral._optional import require
+from choral._outputs import path_inside, refuse_link
 from choral._text import printable
 from choral.cli.console import Show, progress_bar, standard_output, warnings_in_one_line
 from choral.cli.options import parse_number
@@ -17,6 +18,7 @@ from choral.cli.report import PAGE, write_report
 if TYPE_CHECKING:  # else every command would wait a second for scikit-learn
     from choral.study import Plan, Results
 
+TABLES, FIGURES = "tables", "figures"
 EPILOG = """
 A study that was stopped goes on where it was; cells that failed are tried again. DIR then holds tables/ (CSV files),
 figures/ (PNG and SVG), report.html, log.txt and the predictions of every cell. The exit status is 1 if cells failed.
@@ -65,6 +67,8 @@ def run_plan(
 
     what = _read_plan(plan, time_limit)
     folder = Path(out or f"study-{Path(plan).stem}")
+    for name in (TABLES, FIGURES):
+        refuse_link(folder / name)
     with warnings_in_one_line(), progress_bar(time_left=True) as show:
         with dask_cluster(dask) if dask else nullcontext(), _interruptible(folder):
             results = run_study(what, folder, n_jobs=_parse_jobs(n_jobs), progress=show)
@@ -102,21 +106,23 @@ def _write_outputs(
     results: "Results", folder: Path, show: Show, *, figures: bool, report: bool, n_jobs: int
 ) -> list[Path]:
     """Write tables, figures and page. Where an extra is missing, say so and go on: the cells are done."""
-    tables = folder / "tables"
+    tables = path_inside(folder, TABLES)
     tables.mkdir(exist_ok=True)
     show(0, 1, "writing tables")
     for name, table in results.tables().items():
-        table.to_csv(tables / f"{name}.csv")
+        table.to_csv(path_inside(folder, f"{TABLES}/{name}.csv"))
     written = [tables]
     if report and _has("plotly", "report", "the page"):
         show(0, 1, "writing the page")
-        write_report(results, folder / PAGE)
-        written.append(folder / PAGE)
+        page = path_inside(folder, PAGE)
+        write_report(results, page)
+        written.append(page)
     if figures and _has("matplotlib", "plot", "figures"):
         from choral.study import write_figures
 
-        write_figures(results, folder / "figures", n_jobs=n_jobs, progress=show)
-        written.append(folder / "figures")
+        figures_folder = path_inside(folder, FIGURES)
+        write_figures(results, figures_folder, n_jobs=n_jobs, progress=show)
+        written.append(figures_folder)
     return written
 
 
