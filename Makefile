@@ -7,7 +7,7 @@ BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 TORCH ?= torch==2.13.0  # TORCH=torch is the newest; on Linux it comes with gigabytes for GPUs
 PARALLEL = -n auto --dist loadfile  # a file of tests at a time on each core: its fixtures are made once
 
-.PHONY: gpu demo test with-torch with-recipes test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help coverage test-nightly release-check lint-workflows notebooks check-site linkcheck check-tag
+.PHONY: gpu demo test attack attack-short with-torch with-recipes test-core test-lowest lint lint-page lint-page-here format docs bench paper published sweeps soft tailored any-model networks figures clean help coverage test-nightly release-check lint-workflows notebooks check-site linkcheck check-tag
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -114,6 +114,14 @@ gpu: ## on a machine with a GPU: test choral.nn and the kernels there, and measu
 	PYTHONPATH=src TRITON_INTERPRET=0 $(GPU_PYTHON) -m pytest tests/rows/test_gpu_kernels.py tests/nn
 	PYTHONPATH=src $(GPU_PYTHON) benchmarks/gpu.py --write
 
+# What is not clean is kept in attack-found/. SEED=7 attacks with other inputs and moments.
+attack attack-short: export OMP_NUM_THREADS ?= 1
+attack: $(VENV)/installed-all ## attack choral for a quarter of an hour: damaged files, killed studies, evil learners, full disks
+	$(BIN)/python attack/main.py --seed $(or $(SEED),0)
+
+attack-short: $(VENV)/installed-all ## the same in two minutes
+	$(BIN)/python attack/main.py --short --seed $(or $(SEED),0)
+
 # The data sets are taken from ../shared where they are there, else from CHORAL_DATA or the user's data folder.
 paper published sweeps soft tailored any-model networks: export CHORAL_DATA ?= $(if $(wildcard ../shared/datasets),$(abspath ../shared/datasets))
 paper: $(VENV)/installed-cli,plot,report,data,fast ## the study of the paper: nine data sets, nine learners, five to ten minutes
@@ -147,7 +155,7 @@ figures: $(VENV)/installed-cli,plot ## draw the README's figures anew, and write
 	$(BIN)/python scripts/figures.py && $(BIN)/python scripts/examples.py
 
 clean: ## remove what was made here
-	rm -rf .venv* node_modules demo build dist .coverage* coverage.xml docs/_build docs/auto_examples docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv* node_modules demo attack-found build dist .coverage* coverage.xml docs/_build docs/auto_examples docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # Older Pythons are told so at once: pip would search for long, and fail.
 check_python = $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

@@ -1,5 +1,6 @@
 """The console script ``choral``, also ``python -m choral``."""
 
+import os
 import signal
 import sys
 from types import FrameType
@@ -7,6 +8,7 @@ from types import FrameType
 
 def main() -> None:
     """Run the command line, or say in one line what it lacks."""
+    os.environ["PYTHONSAFEPATH"] = "1"  # processes of joblib and Dask: they would import files of the current folder
     try:
         from choral.cli import app  # takes a second: an early Ctrl-C comes here
     except ModuleNotFoundError as error:
@@ -25,4 +27,6 @@ def _terminate(signal_number: int, frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the current folder: a lz4.py there would be imported in place of an optional package
     main()

@@ -20,7 +20,8 @@ from choral.datasets import Dataset, load_digits_segments
 from choral.learners import BinaryRelevance, LabelPowerset, PrunedTreeClassifier
 from choral.paper import Yardstick, claims_section, published_folds, published_section
 from choral.paper import read_plan as read_paper_plan
-from choral.study import Plan, Split, StudyData, StudyLearner, read_plan
+from choral.study import Plan, Split, StudyData, StudyLearner, plan_files, read_plan
+from choral.study.own_modules import VARIABLE, OwnModules
 from choral.study.preparing import prepare
 from choral.study.splits import check_folds
 from study_zoo import Noisy, Stumps, make_data
@@ -54,8 +55,10 @@ EXPECTED = Dataset(
 
 @pytest.fixture
 def write(tmp_path, monkeypatch):
-    """Write a plan, and read it; the folder it puts on the path is forgotten."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
+    """Write a plan, and read it; the folder of its modules is forgotten."""
+    monkeypatch.setattr(plan_files, "OWN_MODULES", OwnModules({}))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setenv(VARIABLE, "{}")
 
     def write_plan(text, name="plan.toml"):
         (tmp_path / name).write_text(text)

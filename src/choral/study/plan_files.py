@@ -2,7 +2,6 @@
 
 import inspect
 import os
-import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -21,6 +20,7 @@ from choral.datasets import Dataset, is_arff
 from choral.measures.families import FAMILIES
 from choral.study.data_files import SUFFIXES, read_dataset
 from choral.study.keys import Keys
+from choral.study.own_modules import OWN_MODULES
 from choral.study.plan import Plan, StudyData, StudyLearner
 from choral.study.results import Results
 from choral.study.sections import Section
@@ -37,7 +37,7 @@ def read_plan(plan: str | os.PathLike[str], *, ready: Mapping[str, Traversable] 
     ----------
     plan : str or path-like
         ``"quick"`` (embedded data, a minute), or the path of a TOML file: see :doc:`/study`. Paths in it are
-        relative to its folder, from which modules can be imported too. For the plans of the paper, see
+        relative to its folder; modules there can be named too. For the plans of the paper, see
         `choral.paper.read_plan`.
     ready : mapping from name to file, optional
         Plans that have a name.
@@ -76,14 +76,13 @@ def read_plan(plan: str | os.PathLike[str], *, ready: Mapping[str, Traversable] 
         raise type(error)(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text: {error.reason}.") from error
+    OWN_MODULES.add_folder(path.parent)
     return parse_plan(text, str(path), path.parent, ready=ready)
 
 
 def parse_plan(text: str, name: str, folder: Path, *, ready: Mapping[str, Traversable] = READY) -> Plan:
     """Read the text of a plan; ``name`` is for messages, ``folder`` where its paths begin."""
     values = _parse_toml(text, name, ready)
-    if (place := str(folder.absolute())) not in sys.path:
-        sys.path.append(place)
     keys = Keys(values, name)
     with keys.place():
         title = keys.take("title", str, Path(name).stem)
@@ -274,6 +273,7 @@ def import_object(path: str) -> Any:
         module_name, _, name = path.rpartition(".")
     if not module_name or not name:
         raise ValueError(f"expected an import path such as package.module:name; got {path!r}.")
+    OWN_MODULES.add_name(module_name)
     try:
         module = import_module(module_name)
     except (Exception, SystemExit) as error:  # importing runs the module, where anything may go wrong

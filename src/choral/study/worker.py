@@ -16,7 +16,8 @@ from typing import Any
 from choral.study.cells import Cell, Outcome, Task
 from choral.study.messages import READY, StrayBytes, receive
 
-COMMAND = "from choral.study.child import main; main()"
+# Not by PYTHONPATH: Python runs a sitecustomize.py that it finds there.
+COMMAND = "import sys; sys.path[:] = sys.argv[1:]; from choral.study.child import main; main()"
 # Windows alone has the flag, and ignores start_new_session. Both keep Ctrl-C from the child: this process ends it.
 NEW_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -198,13 +199,12 @@ class Child:
 
 
 def _start() -> subprocess.Popen:
-    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", COMMAND],  # -P: a random.py in the working folder is not imported
+        [sys.executable, "-P", "-c", COMMAND, *sys.path],  # -P: a random.py in the working folder is not imported
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": path},
+        env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
         start_new_session=True,
         creationflags=NEW_GROUP,
     )
