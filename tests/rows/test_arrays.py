@@ -320,7 +320,7 @@ def test_tensors_of_the_host_are_read_by_numpy_without_a_copy(monkeypatch):
 def test_arrays_of_cupy_do_not_say_what_they_are(monkeypatch):
     """As torch tensors do: they are known by their class. On a GPU itself, test_gpu_arrays.py takes them."""
 
-    class ndarray:  # noqa: N801
+    class ndarray:
         pass
 
     assert not arrays.is_foreign(ndarray())
