@@ -75,6 +75,11 @@ while (walker.nextNode()) {
 }
 return [...new Set(found)];
 """
+# Scripts of the theme choose the colours, which then change step by step.
+SETTLED = """
+return document.readyState === "complete" && document.documentElement.dataset.theme === arguments[0]
+  && document.getAnimations().every((animation) => animation.playState !== "running");
+"""
 TOO_WIDE = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -82,6 +87,7 @@ def check(browser, path, width, scheme):
     """Faults of a page at this width and colour scheme."""
     browser.open(path, size=(width, 900), scheme=scheme)
     time.sleep(1.5 if path.name == "index.html" else 0.3)  # shifts may come late; the chart is a page of its own
+    browser.wait(lambda: browser.script(SETTLED, scheme))
     yield from browser.script(LOW_CONTRAST)
     if (excess := browser.script(TOO_WIDE)) > 0:
         yield f"{excess} pixels wider than the window"

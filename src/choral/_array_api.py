@@ -15,6 +15,7 @@ Namespace = Any  # of the array API standard, which has no types to say so
 Array = Any
 
 NUMPY = (np.ndarray, np.generic)
+SILENT = (("torch", "Tensor"), ("cupy", "ndarray"))
 HOST_MEMORY = 1  # kDLCPU, a device type of DLPack
 NARROWER = {"float64": np.float32, "int64": np.int32}  # for devices without 64 bits
 
@@ -43,8 +44,9 @@ def is_foreign(array: Array) -> bool:
     """Whether an array is of another library than NumPy."""
     if isinstance(array, NUMPY):
         return False
-    # Tensors of torch do not say their namespace by themselves; where there is one, torch has been imported.
-    return hasattr(array, "__array_namespace__") or isinstance(array, getattr(sys.modules.get("torch"), "Tensor", ()))
+    # Some do not say their namespace by themselves; where there is one of them, its library has been imported.
+    silent = tuple(getattr(sys.modules.get(library), kind, ()) for library, kind in SILENT)
+    return hasattr(array, "__array_namespace__") or isinstance(array, silent)
 
 
 def first_foreign(*arrays: Array) -> Array | None:

@@ -4,8 +4,10 @@ Tensors of torch lie in the memory of the host here, where NumPy reads them; but
 treated as if they lay on a device of their own. Arrays of array-api-strict on its "device1" cannot be read by NumPy.
 """
 
+import sys
 from functools import partial
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -313,6 +315,17 @@ def test_tensors_of_the_host_are_read_by_numpy_without_a_copy(monkeypatch):
     assert (rows.numpy() == choral.hamming_loss(y_true, y_pred, reduction="none")).all()
     assert HOST_VIEW(pred.detach().bfloat16()) is None  # numbers that NumPy does not know
     assert HOST_VIEW(torch.empty(2, 3, device="meta")) is None
+
+
+def test_arrays_of_cupy_do_not_say_what_they_are(monkeypatch):
+    """As torch tensors do: they are known by their class. On a GPU itself, test_gpu_arrays.py takes them."""
+
+    class ndarray:
+        pass
+
+    assert not arrays.is_foreign(ndarray())
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(ndarray=ndarray))
+    assert arrays.is_foreign(ndarray())
 
 
 def test_arrays_on_another_device_are_not_copied_to_the_host_for_a_view():
