@@ -207,3 +207,22 @@ def test_odd_headers(tmp_path, header, message):
     content = b"\x93NUMPY\x01\x00" + len(line).to_bytes(2, "little") + line + b"\x02\x00\x00\x00"
     (tmp_path / "t.npy").write_bytes(content)
     assert message in refused(tmp_path / "t.npy")
+
+
+# Parquet
+
+
+def test_places_in_a_dictionary_beyond_its_end(tmp_path):
+    """They are read unchecked, and spelled out by compiled code: change one byte after another where they are."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pyarrow.table({"tags": ["a|b", "", "c"]}), path, compression="none")
+    content = path.read_bytes()
+    messages = []
+    for place in range(60, 80):
+        path.write_bytes(content[:place] + b"\x03" + content[place + 1 :])
+        try:
+            read_labels(path)
+        except ValueError as error:
+            messages.append(str(error))
+    assert any("is not a readable Parquet file: Column 0: " in text and "indices invalid" in text for text in messages)
