@@ -125,6 +125,19 @@ def test_a_shape_beyond_what_the_file_holds(tmp_path, arrays):
     assert message.endswith("If it is no mistake, set the environment variable CHORAL_MAX_BYTES to a larger number.")
 
 
+def test_more_pairs_of_labels_than_a_small_file_may_have(tmp_path):
+    pytest.importorskip("typer")
+    path = sparse_npz(tmp_path / "t.npz", format=b"coo", shape=[3, 10_000], data=[1], row=[0], col=[0])
+    ended = subprocess.run(
+        [sys.executable, "-m", "choral", "describe", str(path)], capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 2
+    message = (
+        "the matrix of all pairs of 10000 labels, is too large: 3200000000 bytes to read, the limit is 1073741824."
+    )
+    assert message in " ".join(ended.stderr.split())
+
+
 def test_many_labels_and_many_rows_are_no_fault(tmp_path):
     wide = sparse.random_array((50, 3_000_000), density=1e-6, rng=0, format="csr")  # as the largest public data sets
     long = sparse.random_array((1_000_000, 3), density=1e-2, rng=0, format="csc")
