@@ -125,6 +125,19 @@ def test_a_shape_beyond_what_the_file_holds(tmp_path, arrays):
     assert message.endswith("If it is no mistake, set the environment variable CHORAL_MAX_BYTES to a larger number.")
 
 
+def test_more_pairs_of_labels_than_a_small_file_may_have(tmp_path):
+    pytest.importorskip("typer")
+    path = sparse_npz(tmp_path / "t.npz", format=b"coo", shape=[3, 10_000], data=[1], row=[0], col=[0])
+    ended = subprocess.run(
+        [sys.executable, "-m", "choral", "describe", str(path)], capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 2
+    message = (
+        "the matrix of all pairs of 10000 labels, is too large: 3200000000 bytes to read, the limit is 1073741824."
+    )
+    assert message in " ".join(ended.stderr.split())
+
+
 def test_many_labels_and_many_rows_are_no_fault(tmp_path):
     wide = sparse.random_array((50, 3_000_000), density=1e-6, rng=0, format="csr")  # as the largest public data sets
     long = sparse.random_array((1_000_000, 3), density=1e-2, rng=0, format="csc")
@@ -207,3 +220,22 @@ def test_odd_headers(tmp_path, header, message):
     content = b"\x93NUMPY\x01\x00" + len(line).to_bytes(2, "little") + line + b"\x02\x00\x00\x00"
     (tmp_path / "t.npy").write_bytes(content)
     assert message in refused(tmp_path / "t.npy")
+
+
+# Parquet
+
+
+def test_places_in_a_dictionary_beyond_its_end(tmp_path):
+    """They are read unchecked, and spelled out by compiled code: change one byte after another where they are."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pyarrow.table({"tags": ["a|b", "", "c"]}), path, compression="none")
+    content = path.read_bytes()
+    messages = []
+    for place in range(60, 80):
+        path.write_bytes(content[:place] + b"\x03" + content[place + 1 :])
+        try:
+            read_labels(path)
+        except ValueError as error:
+            messages.append(str(error))
+    assert any("is not a readable Parquet file: Column 0: " in text and "indices invalid" in text for text in messages)

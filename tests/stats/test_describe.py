@@ -158,6 +158,17 @@ def test_refuses_the_wrong_number_of_names():
         describe(SMALL, label_names=["x", "y"])
 
 
+def test_refuses_more_pairs_than_there_is_memory_for(monkeypatch):
+    message = (
+        "labels, the matrix of all pairs of 20000 labels, is too large: 12800000000 bytes to read, the limit is 8589"
+    )
+    with pytest.raises(ValueError, match=message):
+        describe(sp.csr_array((3, 20_000)))
+    monkeypatch.setenv("CHORAL_MAX_BYTES", "31")
+    with pytest.raises(ValueError, match="of 1 labels, is too large: 32 bytes to read, the limit is 31"):
+        describe([[1]])
+
+
 def test_statistics_come_with_the_package():
     assert choral.stats.describe is describe
 

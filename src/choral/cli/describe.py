@@ -42,7 +42,7 @@ from choral.datasets import Dataset, is_arff
 from choral.label_files import SUFFIXES, LabelTable, check_truth, choose_columns, label_stem, label_suffix
 from choral.rows.blocks import as_dense
 from choral.stats import ConditionalDependence, Description, conditional_dependence, describe
-from choral.stats.describe import NUMBERS
+from choral.stats.describe import NUMBERS, check_pairs
 
 EMBEDDED = "digits-segments"
 
@@ -276,6 +276,9 @@ class Described(NamedTuple):
 
 def _read_and_describe(argument: str, options: FileOptions, conditional: bool, show: Show) -> Described:
     source = _read_input(argument, options, conditional, show)
+    n_labels = (source.Y if isinstance(source, Dataset) else source.values).shape[1]
+    for path in _find_files([argument]):
+        check_pairs(argument, n_labels, held=path.stat().st_size)
     show(0, 1, f"describing {argument}")
     if isinstance(source, LabelTable):
         names = source.labels or [str(number) for number in range(1, source.values.shape[1] + 1)]

@@ -5,19 +5,20 @@ import os
 import sys
 import warnings
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 
+from choral._memory import memory_limit
 from choral._optional import require
 from choral._outputs import replacing
 from choral.datasets.arff.reading import parse_arff
 from choral.datasets.dataset import Dataset
+from choral.datasets.downloading import ANSWER_TIMEOUT, Allowance, EndlessDownloadError, LimitedBuffer
 from choral.datasets.sources import NAMES, SOURCES, Source
 from choral.datasets.unpacking import SUFFIXES, read_unpacked, unpack
 
 FOLDER_VARIABLE = "CHORAL_DATA"
 BASE_URL = "https://raw.githubusercontent.com"
-TIMEOUT = 30  # seconds without an answer
+TIME_LIMIT = 600  # seconds for one download
 
 
 def load(name: str) -> Dataset:
@@ -26,6 +27,7 @@ def load(name: str) -> Dataset:
     It is read from the data folder: the one that the environment variable ``CHORAL_DATA`` names, else the user's own
     (``~/.local/share/choral`` on Linux). A file ``NAME.arff`` there may be packed, ``.gz``, ``.bz2`` or ``.xz``. If
     there is none, it is downloaded (by pooch: ``pip install 'choral[data]'``), compared with a checksum and kept there.
+    A download may take 10 minutes and bring 64 MiB, many times what the largest of them takes.
 
     Parameters
     ----------
@@ -117,9 +119,11 @@ def _download(source: Source, folder: Path) -> bytes:
 
 
 def _fetch(url: str, source: Source, folder: Path) -> bytes:
-    packed = BytesIO()
+    allowance = Allowance(TIME_LIMIT, memory_limit(held=0))
+    packed = LimitedBuffer(allowance)
     try:
-        require("pooch", "data").HTTPDownloader(timeout=TIMEOUT)(url, packed, pooch=None)
+        download = require("pooch", "data").HTTPDownloader(timeout=ANSWER_TIMEOUT)
+        allowance.run(lambda: download(url, packed, pooch=None))
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"{error}; or put {_describe_file(source, folder)}", name=error.name) from error
     except OSError as error:  # the errors of requests are OSErrors
@@ -130,6 +134,8 @@ def _fetch(url: str, source: Source, folder: Path) -> bytes:
 
 def _reason(error: OSError) -> str:
     """What went wrong in a few words: messages of requests are long and repeat the address."""
+    if isinstance(error, EndlessDownloadError):
+        return str(error)
     response = getattr(error, "response", None)
     return type(error).__name__ if response is None else f"{response.status_code} {response.reason}"
 

@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from http.client import HTTPException
 from json import JSONDecodeError
 from typing import Any, Literal
@@ -11,10 +12,14 @@ from urllib.error import URLError
 import numpy as np
 import scipy.sparse as sp
 
+from choral._memory import memory_limit
 from choral._text import did_you_mean, some_of
 from choral.datasets.dataset import Dataset
+from choral.datasets.downloading import Allowance, limited_urlopen
 from choral.datasets.nominal import one_hot
 
+TIME_LIMIT = 1800  # seconds to fetch and parse a data set
+FREE_BYTES = 2**30  # of each file
 RELEVANT = {"true": 1, "1": 1, "1.0": 1, "yes": 1, "false": 0, "0": 0, "0.0": 0, "no": 0}
 
 
@@ -30,6 +35,9 @@ def load_openml(
 
     `sklearn.datasets.fetch_openml` fetches it, compares its checksum and keeps it in a folder, so that it is fetched
     once. Attributes that OpenML has as row identifiers or as ignored are left out.
+
+    It may take 30 minutes in all and bring files of 1 GiB, or of as many bytes as the environment variable
+    ``CHORAL_MAX_BYTES`` says. What is larger, download in a browser and read by `read_arff`.
 
     Parameters
     ----------
@@ -52,7 +60,7 @@ def load_openml(
     Raises
     ------
     ConnectionError
-        If the data set is not in the folder and the server does not answer, or breaks off.
+        If the data set is not in the folder and the server does not answer, breaks off, or finds no end.
     OSError
         If the folder cannot be written.
     ValueError
@@ -105,11 +113,13 @@ def _fetch(what: str, **chosen: Any) -> Any:
     from sklearn.datasets import fetch_openml  # brings pandas along where it is installed
     from sklearn.externals._arff import ArffException
 
+    allowance = Allowance(TIME_LIMIT, memory_limit(held=0, free=FREE_BYTES))
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), limited_urlopen(allowance):
             # It tries again, and what is wrong is told once, when it gives up.
             warnings.filterwarnings("ignore", message="A network error occurred|Invalid cache, redownloading")
-            return fetch_openml(**chosen, as_frame=False, parser="liac-arff", target_column=None)
+            fetch = partial(fetch_openml, **chosen, as_frame=False, parser="liac-arff", target_column=None)
+            return allowance.run(fetch)
     except (URLError, TimeoutError, ConnectionError, HTTPException, JSONDecodeError) as error:
         reason = getattr(error, "reason", None) or error
         raise ConnectionError(

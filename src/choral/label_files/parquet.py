@@ -95,6 +95,7 @@ def _read_parts(path: Path, options: ReadOptions) -> list[Part]:
                 schema, texts = file.schema_arrow, [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
             with parquet.ParquetFile(file_path, read_dictionary=texts) as file:
                 table = file.read()
+                table.validate(full=True)  # places in dictionaries are not checked while they are read
                 size += sum(map(_measure_text, table.columns))
                 options.check_size(path, size, held, FREE_BYTES)
                 parts.append(Part(file_path, _spell_out(table, schema)))

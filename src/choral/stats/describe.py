@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from choral._memory import MAX_BYTES, check_memory
 from choral._typing import FloatArray, IntArray, LabelMatrix
 from choral._validation import Labels, check_matrix, refuse_entry_where
 from choral.decisions.label_weights import distinct_rows
 from choral.rows.blocks import all_binary, check_binary, row_slices
 from choral.stats.pair_dependence import cramers_v, mutual_information
+
+BYTES_PER_PAIR = 32  # of labels, while all is computed
+FREE_BYTES = 2**30  # for the pairs of any data set
 
 if TYPE_CHECKING:
     from choral.datasets import Dataset
@@ -243,7 +247,23 @@ def describe(
         raise ValueError(f"label_names must have one entry for each of {Y.shape[1]} labels; got {len(names)}.")
     count = _count_sparse if sp.issparse(Y) else _count_dense
     name = "labels" if name is None else name
+    check_pairs(name, Y.shape[1])
     return Description(name, tuple(map(str, names)), Y.shape[0], n_features, *count(Y))
+
+
+def check_pairs(source: str, n_labels: int, held: int = MAX_BYTES) -> None:
+    """Refuse more labels than there is memory for the matrices of their pairs.
+
+    Parameters
+    ----------
+    source : str
+        The data set.
+    n_labels : int
+    held : int, default=8 GiB
+        The size of its file: a small one may have 5,792 labels; none may have more than 16,384.
+    """
+    what = f"{source}, the matrix of all pairs of {n_labels} labels,"
+    check_memory(what, BYTES_PER_PAIR * n_labels**2, held, FREE_BYTES)
 
 
 def _count_dense(Y: np.ndarray) -> tuple[int, int, IntArray]:
