@@ -4,6 +4,7 @@ import pickle
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +57,9 @@ def next_results(client: Any, futures: Iterable[Any]) -> dict[Any, Any]:
     while not results:
         try:
             done, _ = distributed.wait(waiting, timeout=SECONDS_TO_LOOK, return_when="FIRST_COMPLETED")
-            results = {future: _get_result(future) for future in done}
+            for future in done:
+                with suppress(TimeoutError):  # its worker died meanwhile: it is run again
+                    results[future] = _get_result(future)
         except TimeoutError:
             last_seen = _check_workers(client, last_seen)
         except distributed.CancelledError as error:
