@@ -809,8 +809,15 @@ def test_only_what_is_ours_and_left_over_is_removed(tmp_path):
     ]
     for path in (*kept, *gone):
         path.write_text("{}")
+    (tmp_path / "elsewhere" / "curves").mkdir(parents=True)
+    elsewhere = temporary_of(999999999, tmp_path / "elsewhere" / "curves")
+    elsewhere.write_text("half")
     store.create()
     assert [path.exists() for path in (*kept, *gone)] == [True] * len(kept) + [False] * len(gone)
+    shutil.rmtree(store.folder / "figures")
+    (store.folder / "figures").symlink_to(tmp_path / "elsewhere")
+    store.create()
+    assert elsewhere.exists()
 
 
 def test_temporary_files_of_other_systems_are_removed_when_they_are_old(tmp_path, monkeypatch):

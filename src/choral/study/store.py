@@ -96,7 +96,8 @@ class Store:
     def _remove_left_over(self) -> None:
         outputs = [path for pattern in OUTPUTS for path in self.folder.glob(pattern)]
         for place in (self.folder, self.folder / "cells", self.folder / "labels", *outputs):
-            if place.is_dir() and not place.is_symlink():
+            leads_elsewhere = place.resolve() != self.folder.resolve() / place.relative_to(self.folder)
+            if place.is_dir() and not leads_elsewhere:
                 remove_left_over(place)
 
     @contextmanager
