@@ -43,7 +43,10 @@ def attack_format(name: str, seed: int, numbers: range, kept: Path) -> list[Verd
             folder = Path(place, "input")
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            make_input(name, seed, number, folder)
+            try:
+                make_input(name, seed, number, folder)
+            except Exception as error:
+                raise AssertionError("the attack itself failed to make an input") from error
             format_.read(folder)
 
         verdicts = list(run_caged(work, numbers))
