@@ -75,7 +75,7 @@ def attack_readers(total: int, seed: int, kept: Path, jobs: int, only: str | Non
         for name, answer in waiting:
             for verdict in answer.get():
                 where = kept / f"{name}-{seed}-{verdict.number}"
-                tallies[name].add(verdict.problem, f"input {where}, seed {seed}, number {verdict.number}")
+                tallies[name].add(verdict.problem, f"python attack/main.py --rerun {where}  (seed {seed})")
     yield from tallies.values()
 
 
