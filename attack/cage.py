@@ -4,6 +4,7 @@ Inputs run one after another in the same forked child, which notes the one it is
 the next input is the one after that.
 """
 
+import faulthandler
 import mmap
 import os
 import pickle
@@ -111,6 +112,7 @@ def _run_in_child(
     extra_bytes: int | None,
 ) -> None:
     """Run inputs until one ends this process; never returns."""
+    faulthandler.disable()  # pytest has it on
     for number in SLOW:
         signal.signal(number, signal.SIG_DFL)  # ends the process, whatever it is doing
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -33,6 +33,7 @@ class Lane:
     """One study after another, each killed until enough kills are done."""
 
     kills: int
+    seed: int
     rng: np.random.Generator
     folder: Path
     plan: Path
@@ -93,7 +94,10 @@ class Lane:
         if how is not None:
             self.done += 1
             self.notes.append(how)
-            self.tally.add(problem and f"{problem} ({how})", "random: see the seed, and run with --only kills")
+            self.tally.add(
+                problem and f"{problem} ({how})",
+                f"python attack/main.py --only kills --seed {self.seed}  (the moment is never quite the same)",
+            )
         elif problem is not None:
             self.tally.problems[f"{problem} (after {self.notes[-1:]})"].append("a run that nothing disturbed")
 
@@ -176,7 +180,7 @@ def attack_by_kills(kills: int, seed: int, folder: Path, jobs: int) -> Iterator[
     lanes = []
     for place, count in enumerate(np.diff(np.linspace(0, kills - n_cluster, max(1, jobs - 1) + 1).round().astype(int))):
         rng = np.random.default_rng([seed, place])
-        lanes.append(Lane(int(count), rng, folder / f"lane-{place}", plan, good, ended.seconds, local))
+        lanes.append(Lane(int(count), seed, rng, folder / f"lane-{place}", plan, good, ended.seconds, local))
     on_a_cluster = _cluster_lane(n_cluster, seed, folder, plan, good, ended.seconds, on_cluster)
     with on_a_cluster as lane, ThreadPoolExecutor(len(lanes) + 1) as pool:
         for one in [pool.submit(lane.run) for lane in (*lanes, lane)]:
@@ -188,7 +192,9 @@ def attack_by_kills(kills: int, seed: int, folder: Path, jobs: int) -> Iterator[
 def _cluster_lane(
     kills: int, seed: int, folder: Path, plan: Path, good: Path, duration: float, tally: Tally
 ) -> Iterator[ClusterLane]:
-    lane = ClusterLane(kills, np.random.default_rng([seed, 99]), folder / "cluster", plan, good, duration + 2, tally)
+    lane = ClusterLane(
+        kills, seed, np.random.default_rng([seed, 99]), folder / "cluster", plan, good, duration + 2, tally
+    )
     try:
         yield lane
     finally:

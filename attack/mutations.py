@@ -5,8 +5,10 @@ import json
 import struct
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -174,9 +176,13 @@ def change_array(rng: np.random.Generator, array: np.ndarray) -> np.ndarray:
             numbers = EXTREME_INTEGERS if array.dtype.kind in "iu" else (np.nan, np.inf, -np.inf, 1e308, 5e-324, -1, 2)
             with np.errstate(all="ignore"):
                 for _ in range(int(rng.integers(1, 4))):
-                    array.ravel()[int(rng.integers(array.size))] = np.array(pick(rng, numbers)).astype(array.dtype)
+                    array.flat[int(rng.integers(array.size))] = np.array(pick(rng, numbers)).astype(array.dtype)
         case 3:
-            return array.astype(pick(rng, ("f2", "f4", "f8", "i1", "u8", ">i4", "?", "c16", "S3", "U2", "M8[s]", "g")))
+            with suppress(ValueError, TypeError, RuntimeError), np.errstate(all="ignore"), catch_warnings():
+                simplefilter("ignore")
+                return array.astype(
+                    pick(rng, ("f2", "f4", "f8", "i1", "u8", ">i4", "?", "c16", "S3", "U2", "M8[s]", "g"))
+                )
         case 4:
             return array.ravel()[: int(rng.integers(array.size + 1))]
         case 5:

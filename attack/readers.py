@@ -43,7 +43,10 @@ def attack_format(name: str, seed: int, numbers: range, kept: Path) -> list[Verd
             folder = Path(place, "input")
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            make_input(name, seed, number, folder)
+            try:
+                make_input(name, seed, number, folder)
+            except Exception as error:
+                raise AssertionError("the attack itself failed to make an input") from error
             format_.read(folder)
 
         verdicts = list(run_caged(work, numbers))
@@ -72,7 +75,7 @@ def attack_readers(total: int, seed: int, kept: Path, jobs: int, only: str | Non
         for name, answer in waiting:
             for verdict in answer.get():
                 where = kept / f"{name}-{seed}-{verdict.number}"
-                tallies[name].add(verdict.problem, f"input {where}, seed {seed}, number {verdict.number}")
+                tallies[name].add(verdict.problem, f"python attack/main.py --rerun {where}  (seed {seed})")
     yield from tallies.values()
 
 
