@@ -12,7 +12,7 @@ from typing import Any
 
 from choral._memory import REMEDY, LimitedStream, memory_limit
 
-FREE_BYTES = 2**25  # that any file may unfold to: short lines take 25 times as much memory
+FREE_BYTES = 2**23  # that any file may unfold to: short lines take 70 times as much memory
 SUFFIXES = ("", ".gz", ".bz2", ".xz")
 OPENED_BY: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 
@@ -20,7 +20,7 @@ OPENED_BY: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz
 def unpack(content: bytes, source: str | os.PathLike[str]) -> bytes:
     """Unpack a file of gzip, bzip2 or xz, known by its first bytes; return anything else as it is.
 
-    It may unfold to as many bytes as `choral._memory.memory_limit` says, or to 32 MiB.
+    It may unfold to as many bytes as `choral._memory.memory_limit` says, with 8 MiB for any file.
 
     Examples
     --------
