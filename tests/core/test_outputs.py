@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from choral._outputs import check_output, replacing
+from choral._outputs import check_output, path_inside, replacing
 
 
 def test_writes_a_new_file_and_nothing_else(tmp_path):
@@ -134,3 +134,24 @@ def test_full_disk_names_the_file(tmp_path):
     ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_link_inside_a_folder_is_followed(tmp_path):
+    """A folder from somebody else may hold links to files of the user's; the folder itself may be a link."""
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    for folder in (mine, theirs / "figures"):
+        folder.mkdir(parents=True)
+    (mine / "page.html").write_text("mine")
+    (tmp_path / "link").symlink_to(theirs)
+    for name in ("page.html", "figures/page.html"):
+        (theirs / name).symlink_to(mine / "page.html")
+        assert path_inside(tmp_path / "link", name) == tmp_path / "link" / name
+        assert not (theirs / name).is_symlink()
+    assert path_inside(theirs, "page.html") == theirs / "page.html"
+    assert (mine / "page.html").read_text() == "mine"
+    (theirs / "tables").symlink_to(mine)
+    for name in ("tables", "tables/page.html"):
+        with pytest.raises(
+            FileExistsError, match="tables is a link, which may lead to files of others, so nothing is "
+        ):
+            path_inside(theirs, name)
