@@ -140,11 +140,12 @@ def _try(work: Callable[[int], None], number: int) -> tuple[str, str] | None:
         with clean_errors():
             work(number)
     except OverLimit as error:
-        return "over the limit of memory", str(error)
+        return "over the limit of memory", ascii(error)
     except BaseException as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{os.path.basename(where.filename)}:{where.lineno}"
-        return f"{type(error).__name__} in {place}", traceback.format_exc()[-20_000:]
+        details = traceback.format_exc()[-20_000:].encode("ascii", "backslashreplace")  # it may be no text at all
+        return f"{type(error).__name__} in {place}", details.decode()
     return None
 
 
