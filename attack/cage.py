@@ -140,11 +140,12 @@ def _try(work: Callable[[int], None], number: int) -> tuple[str, str] | None:
         with clean_errors():
             work(number)
     except OverLimit as error:
-        return "over the limit of memory", str(error)
+        return "over the limit of memory", ascii(error)
     except BaseException as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{os.path.basename(where.filename)}:{where.lineno}"
-        return f"{type(error).__name__} in {place}", traceback.format_exc()[-20_000:]
+        details = traceback.format_exc()[-20_000:].encode("ascii", "backslashreplace")  # it may be no text at all
+        return f"{type(error).__name__} in {place}", details.decode()
     return None
 
 
@@ -189,8 +190,17 @@ class Ended:
         """None where it ended in a clean way: done, cells failed, refused in one line, or interrupted."""
         if self.status is None:
             return f"did not end within {self.seconds:.0f} seconds"
-        if "Traceback (most recent call last)" in self.errors:
+        if has_traceback(self.errors):
             return f"a traceback: {self.errors.strip().splitlines()[-1][:200]}"
         if self.status not in (0, 1, 2, 130, 143):
             return f"exit status {self.status}"
         return None
+
+
+def has_traceback(errors: str) -> bool:
+    """Whether an error ended the command in other than one line; what Python says of a destructor does not count."""
+    lines = errors.splitlines()
+    return any(
+        line.startswith("Traceback (most recent call last)") and not before.startswith("Exception ignored in")
+        for before, line in zip(["", *lines], lines, strict=False)
+    )

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cage import run_command
+from cage import has_traceback, run_command
 from small_studies import HERE, cells_of, count_lost, differing_tables, environment, study_command, write_plan
 from tally import Tally
 
@@ -83,7 +83,7 @@ class Lane:
             self._count(how, f"did not end within {SECONDS:.0f} seconds")
             return False
         problem = None
-        if "Traceback (most recent call last)" in errors:
+        if has_traceback(errors) and not _is_early_interrupt(errors):
             problem = f"a traceback: {errors.strip().splitlines()[-1][:200]}"
         elif not _vanish(mark):
             problem = "processes of the study go on without it"
@@ -200,6 +200,11 @@ def _cluster_lane(
     finally:
         if lane.cluster is not None:
             lane.stop_cluster()
+
+
+def _is_early_interrupt(errors: str) -> bool:
+    """Ctrl-C while Python imports what choral needs, before choral can do anything about it."""
+    return errors.rstrip().endswith("KeyboardInterrupt") and "<frozen importlib" in errors
 
 
 def _marked(mark: str) -> list[int]:

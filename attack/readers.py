@@ -13,6 +13,7 @@ from cage import Verdict, run_caged
 from tally import Tally
 
 BATCH = 200  # inputs that a process works on before another takes over
+REPORTED = 50  # batches after which a line says how far it is
 
 
 def find_formats() -> dict:
@@ -72,8 +73,11 @@ def attack_readers(total: int, seed: int, kept: Path, jobs: int, only: str | Non
     tallies = {name: Tally(f"inputs, {name}") for name in formats}
     with get_context("forkserver").Pool(jobs) as pool:
         waiting = [(name, pool.apply_async(attack_format, (name, seed, numbers, kept))) for name, numbers in batches]
-        for name, answer in waiting:
-            for verdict in answer.get():
+        for done, (name, answer) in enumerate(waiting, start=1):
+            verdicts = answer.get()
+            if done % REPORTED == 0:
+                print(f"  {done * BATCH:,} inputs or so of {total:,}", flush=True)
+            for verdict in verdicts:
                 where = kept / f"{name}-{seed}-{verdict.number}"
                 tallies[name].add(verdict.problem, f"python attack/main.py --rerun {where}  (seed {seed})")
     yield from tallies.values()

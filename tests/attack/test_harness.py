@@ -88,6 +88,7 @@ def test_details_hold_the_traceback():
         (2, "choral: error: no\n", None),
         (130, "choral: interrupted", None),
         (1, "Traceback (most recent call last):\n  File\nKeyError: 3\n", "a traceback: KeyError: 3"),
+        (0, "Exception ignored in: <function>\nTraceback (most recent call last):\nKeyError: 3\n", None),
         (-11, "", "exit status -11"),
         (None, "", "did not end within 7 seconds"),
     ],
