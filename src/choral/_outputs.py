@@ -1,21 +1,24 @@
 """Output files that are either whole or not there: written beside the target, then moved into place."""
 
+import csv
 import errno
 import hashlib
+import io
 import os
 import re
 import secrets
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 TEMPORARY = re.compile(r"\.choral-(?P<system>[0-9a-f]{8})-(?P<process>[0-9]{1,9})-[0-9a-f]{16}\.tmp")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of a text that a spreadsheet takes for a formula
 OLD = 3600.0  # seconds; nothing of ours takes so long to write
 
 
@@ -173,6 +176,25 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if isinstance(error, OSError):
             raise OSError(f"{path} cannot be written: {error.strerror or error}.") from error
         raise
+
+
+def csv_text(rows: Iterable[Iterable[Any]], line_end: str = "\r\n") -> str:
+    """Rows of cells as the text of a CSV file, in which no spreadsheet takes a text for a formula.
+
+    Examples
+    --------
+    >>> csv_text([["model", "loss"], ["=1+1", -0.5]])
+    "model,loss\\r\\n'=1+1,-0.5\\r\\n"
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator=line_end)
+    writer.writerows(map(_without_formula, row) for row in rows)
+    return text.getvalue()
+
+
+def _without_formula(cell: Any) -> Any:
+    """An apostrophe before what would be a formula, as in the page's own CSV files; numbers stay as they are."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_STARTS) else cell
 
 
 def plain_numbers(array: np.ndarray) -> list:

@@ -263,3 +263,11 @@ def test_a_file_that_cannot_be_read(tmp_path, monkeypatch, tuner):
 
     monkeypatch.setattr("choral.calibration.rule_files._read_json", fail)
     assert_refused(tmp_path / "rule.json", "cannot be read: Permission denied")
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_text_beyond_unicode(tmp_path, order):
+    path = tmp_path / "rule.npz"
+    np.savez(path, rule=np.array([0x110000], dtype=f"{order}u4").view(f"{order}U1")[0:1].reshape(()))
+    with pytest.raises(ValueError, match=r"array 'rule' is damaged: it holds text beyond Unicode\."):
+        load_rule(path)

@@ -440,6 +440,14 @@ def test_odd_names_in_outputs(folder, name):
     assert b"\x1b" not in Path("out.svg").read_bytes() + Path("out.csv").read_bytes()
 
 
+@pytest.mark.parametrize("name", ["=1+1", "+deep", "@deep"])
+def test_names_of_models_are_no_formulas_in_a_csv_file(folder, name):
+    Path(f"{name}.csv").write_text(BROAD)
+    result = run("true.csv", f"./{name}.csv", "deep.csv", "--csv", "out.csv")
+    assert result.exit_code == 0, result.output
+    assert read_csv("out.csv")[0]["model"] == f"'{name}"
+
+
 def test_plot_without_matplotlib(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     message = "matplotlib is not installed; try: pip install matplotlib (or choral's extra 'plot')"

@@ -584,6 +584,27 @@ def test_a_study_whose_children_cannot_start_says_so(tmp_path, monkeypatch):
     assert [process.returncode for process in started] == [7]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not tell that a process was killed")
+@pytest.mark.parametrize("n_killed", [2, 3])
+def test_children_that_are_killed_while_they_start_have_successors_but_not_for_ever(tmp_path, monkeypatch, n_killed):
+    started, start = [], worker._start
+
+    def start_and_kill():
+        started.append(start())
+        if len(started) <= n_killed:
+            started[-1].kill()
+        return started[-1]
+
+    monkeypatch.setattr(worker, "_start", start_and_kill)
+    if n_killed < worker.MAX_STARTS:
+        results = run_study(small_plan(StudyLearner("S", zoo.Stumps())), tmp_path, n_jobs=1)
+        assert results.finished("d") == ("S",)
+        assert len(started) == n_killed + 1
+    else:
+        with pytest.raises(RuntimeError, match="a child process of the study did not start: SIGKILL, perhaps"):
+            run_study(small_plan(StudyLearner("S", zoo.Stumps())), tmp_path, n_jobs=1)
+
+
 def test_a_learner_that_the_child_cannot_import_says_so(monkeypatch):
     module = ModuleType("only_here")
     module.Learner = type("Learner", (zoo.Stumps,), {"__module__": "only_here"})

@@ -294,7 +294,7 @@ def _make_csv_rows(described: Sequence[Described]) -> Iterator[list[Any]]:
     for description, conditional in described:
         numbers = [getattr(description, number) for number in NUMBERS]
         gains = [None, None] if conditional is None else [conditional.total, conditional.standard_error]
-        yield [printable(description.name), *("" if number is None else str(number) for number in [*numbers, *gains])]
+        yield [printable(description.name), *numbers, *gains]
 
 
 def _make_display(described: Described) -> Display:

@@ -370,8 +370,7 @@ def _is_single(evaluation: Evaluation, joint: list[JointDecisions]) -> bool:
 def _make_csv_rows(evaluation: Evaluation) -> Iterator[list[Any]]:
     """One line per curve and parameter, with intervals; the header first. Cells of what is not known are empty."""
     yield list(COLUMNS)
-    for row in evaluation.to_rows():
-        yield ["" if cell is None else str(cell) for cell in row]
+    yield from map(list, evaluation.to_rows())
 
 
 def _make_display(evaluation: Evaluation, more: dict[str, LossCurve]) -> Display:

@@ -3,8 +3,6 @@
 Values are read here rather than by typer, whose words for a wrong one change from version to version.
 """
 
-import csv
-import io
 import math
 import os
 from collections.abc import Iterable
@@ -14,7 +12,7 @@ from typing import Annotated, Any, Protocol
 import typer
 
 from choral._optional import require
-from choral._outputs import check_output, replacing
+from choral._outputs import check_output, csv_text, replacing
 from choral._text import printable
 from choral.cli.console import Show, name_options
 from choral.label_files import LabelTable, check_separator, check_written_suffix, read_labels
@@ -213,11 +211,9 @@ def check_page(option: str, path: str) -> None:
 
 
 def write_csv(path: str, rows: Iterable[Iterable[Any]]) -> None:
-    """Write rows of cells."""
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows(rows)
+    """Write rows of cells; a text that starts like a formula gets an apostrophe in front."""
     with replacing(path) as file:
-        file.write(text.getvalue().encode())
+        file.write(csv_text(rows).encode())
 
 
 class Display(Protocol):

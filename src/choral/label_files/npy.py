@@ -1,5 +1,6 @@
 """NPY and NPZ: arrays and sparse matrices without names. What their headers say is checked, not trusted."""
 
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Mapping
@@ -114,7 +115,10 @@ def _read_array(file: IO[bytes], size: int, source: str, kinds: str = NUMBERS, n
     array = np.lib.format.read_array(file, allow_pickle=False)
     if dtype.kind == "b" and array.size and array.view(np.uint8).max() > 1:
         raise ValueError(f"{source} is damaged: it holds booleans that are neither 0 nor 1.")
-    return array.astype(dtype.newbyteorder("="), copy=False)
+    array = array.astype(dtype.newbyteorder("="), copy=False)
+    if dtype.kind == "U" and np.frombuffer(array.tobytes(), np.uint32).max(initial=0) > sys.maxunicode:
+        raise ValueError(f"{source} is damaged: it holds text beyond Unicode.")
+    return array
 
 
 def _read_header(file: IO[bytes], source: str) -> tuple[tuple[int, ...], np.dtype]:

@@ -1,7 +1,5 @@
 """Tidy tables of a study: a row for each fact, ready for a CSV file, pandas or a page."""
 
-import csv
-import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from choral._optional import require
-from choral._outputs import replacing
+from choral._outputs import csv_text, replacing
 from choral._validation import ROUNDING
 from choral.curves import slope_and_area
 from choral.stats import rank_losses
 from choral.study.comparisons import Comparisons
 
 Row = tuple[Any, ...]
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 TOGETHERNESS = ("togetherness", "togetherness_lower", "togetherness_upper", "togetherness_independent")
 
 
@@ -81,23 +78,15 @@ class Table:
         path : path-like, optional
             The file to write.
         """
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(map(_defused, self.columns))
-        writer.writerows(map(_defused, row) for row in self.rows)
+        text = csv_text([self.columns, *self.rows], line_end="\n")
         if path is not None:
             with replacing(path) as file:
-                file.write(buffer.getvalue().encode(errors="backslashreplace"))  # half a character has no bytes
-        return buffer.getvalue()
+                file.write(text.encode(errors="backslashreplace"))  # half a character has no bytes
+        return text
 
     def to_pandas(self) -> Any:
         """The table as a frame of pandas."""
         return require("pandas", "tables").DataFrame(list(self.rows), columns=list(self.columns))
-
-
-def _defused(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula: the page's own CSV files do the same."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 def make_tables(results: Comparisons) -> dict[str, Table]:

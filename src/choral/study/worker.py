@@ -21,6 +21,7 @@ COMMAND = "import sys; sys.path[:] = sys.argv[1:]; from choral.study.child impor
 # Windows alone has the flag, and ignores start_new_session. Both keep Ctrl-C from the child: this process ends it.
 NEW_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+MAX_STARTS = 3  # of a child that is killed before it is ready
 SECONDS_TO_LOOK = 0.5  # between two looks whether a child that says nothing still runs
 SECONDS_TO_END = 0.2  # for a child that is ending: its own exit status tells more than that of a kill
 
@@ -107,20 +108,27 @@ class Worker:
     def _get_child(self) -> "Child":
         if self._child is not None and not self._child.is_alive:
             self.close()  # it ended itself, after a long time without tasks
-        if self._child is None:
-            self._child = Child()  # before it is ready: whoever stops the study must find it
-            if self._is_killed:
-                self.close()
-                raise RuntimeError("the study has ended: its child processes run no more cells.")
-            self._await_ready(self._child)
+        tries = 0
+        while self._child is None:
+            tries += 1
+            self._start_child(is_last_try=tries == MAX_STARTS)
         return self._child
 
-    def _await_ready(self, child: "Child") -> None:
-        """Wait until the child has imported all it needs, which does not count towards the time limit."""
+    def _start_child(self, *, is_last_try: bool) -> None:
+        """Start a child, and wait until it has imported all it needs, which does not count towards the time limit.
+
+        There is none after this if it was killed meanwhile, perhaps by somebody who meant another process.
+        """
+        child = self._child = Child()  # before it is ready: whoever stops the study must find it
+        if self._is_killed:
+            self.close()
+            raise RuntimeError("the study has ended: its child processes run no more cells.")
         try:
             child.wait(math.inf)
         except (EOFError, StrayBytes) as error:
             status = self.close()
+            if status is not None and status < 0 and not is_last_try:
+                return
             fault = str(error) if status is None else f"{_describe_status(status)}."
             raise RuntimeError(f"a child process of the study did not start: {fault}") from None
         except BaseException:
