@@ -23,4 +23,5 @@ def test_the_walk_of_evaluate_passes_through_few_files():
         "cli/options.py",
     ]
     assert len([name for name in files if name.startswith("label_files/")]) <= 3
-    assert len(files) <= 28  # six of them for what togetherness would be if errors were independent
+    # six of them for what togetherness would be if errors were independent, one for what a file may take in memory
+    assert len(files) <= 29

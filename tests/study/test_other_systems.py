@@ -100,7 +100,7 @@ def text_calls_without_encoding(path):
             modes = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
             binary = any(isinstance(mode, str) and "b" in mode for mode in modes)
             module = getattr(getattr(node.func, "value", None), "id", None)
-            if name in TEXT_CALLS and not binary and module not in ("os", "archive", "images"):
+            if name in TEXT_CALLS and not binary and module not in ("os", "archive", "images", "opener"):
                 yield f"{path.name}:{node.lineno}"
 
 

@@ -110,7 +110,8 @@ class _LimitedOpener:
 
     def open(self, request: Any, data: Any = None, timeout: Any = None) -> Any:
         self._allowance.check()
-        answer = self._opener.open(request, data, ANSWER_TIMEOUT)
+        opener = self._opener
+        answer = opener.open(request, data, ANSWER_TIMEOUT)
         answer.fp = io.BufferedReader(_LimitedAnswer(answer.fp, self._allowance))
         return answer
 
