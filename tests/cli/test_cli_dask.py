@@ -434,7 +434,7 @@ def test_a_cluster_without_workers_is_one_line(folder, monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr("choral._dask_results.SECONDS_TO_LOOK", 0.1)
     monkeypatch.setattr("choral._dask_results.SECONDS_WITHOUT_WORKERS", 0.5)
-    with distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster:
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
         message = "the Dask cluster has no workers, and none came within 0.5 seconds."
         assert_fails(message, "true", "broad", "--weights", "w", "--dask", cluster.scheduler_address)
 

@@ -139,8 +139,8 @@ def test_more_pairs_of_labels_than_a_small_file_may_have(tmp_path):
 
 
 def test_many_labels_and_many_rows_are_no_fault(tmp_path):
-    wide = sparse.random_array((50, 3_000_000), density=1e-6, rng=0, format="csr")  # as the largest public data sets
-    long = sparse.random_array((1_000_000, 3), density=1e-2, rng=0, format="csc")
+    wide = sparse.random(50, 3_000_000, density=1e-6, random_state=0, format="csr")  # as the largest public data sets
+    long = sparse.random(1_000_000, 3, density=1e-2, random_state=0, format="csc")
     for matrix in (wide, long):
         sparse.save_npz(tmp_path / "t.npz", matrix.astype(bool))
         assert read_labels(tmp_path / "t.npz").values.shape == matrix.shape
