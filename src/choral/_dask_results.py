@@ -56,7 +56,8 @@ def next_results(client: Any, futures: Iterable[Any]) -> dict[Any, Any]:
     results: dict[Any, Any] = {}
     while not results:
         try:
-            done, _ = distributed.wait(waiting, timeout=SECONDS_TO_LOOK, return_when="FIRST_COMPLETED")
+            with client.as_current():  # it asks the current client, or a default one, which there need not be
+                done, _ = distributed.wait(waiting, timeout=SECONDS_TO_LOOK, return_when="FIRST_COMPLETED")
             for future in done:
                 with suppress(TimeoutError):  # its worker died meanwhile: it is run again
                     results[future] = _get_result(future)

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -376,6 +377,8 @@ def test_a_cluster_that_does_not_answer_is_one_line(folder, monkeypatch):
 class FailingClient:
     """A client whose second task fails as a cluster does."""
 
+    as_current = staticmethod(nullcontext)
+
     def __init__(self, error):
         self.error = error
         self.calls = []
@@ -437,6 +440,30 @@ def test_a_cluster_without_workers_is_one_line(folder, monkeypatch):
     with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
         message = "the Dask cluster has no workers, and none came within 0.5 seconds."
         assert_fails(message, "true", "broad", "--weights", "w", "--dask", cluster.scheduler_address)
+
+
+def test_a_process_without_another_client(folder):
+    """In this one a fixture has a client, which Dask would take for whatever names none."""
+    pytest.importorskip("distributed")
+    command = [
+        sys.executable,
+        "-m",
+        "choral",
+        "evaluate",
+        "true",
+        "broad",
+        "--weights",
+        "w",
+        "--bootstrap",
+        "0",
+        "--json",
+    ]
+    ended = [
+        subprocess.run([*command, *more], capture_output=True, text=True, timeout=60, check=False)
+        for more in ([], ["--dask", "local"])
+    ]
+    assert [process.returncode for process in ended] == [0, 0], ended[1].stderr
+    assert json.loads(ended[0].stdout) == json.loads(ended[1].stdout)
 
 
 def test_a_cluster_on_this_machine_and_its_interruption(folder):
