@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 from choral.cli import app
 from choral.evaluation import evaluating, parts
 from commands import assert_refused
+from dask_scheduler import start_scheduler
 
 N_PARTS, ROWS, N_LABELS = 3, 40, 4
 RNG = np.random.default_rng(0)
@@ -434,12 +435,12 @@ def test_what_happens_to_clusters(folder, monkeypatch):
 
 
 def test_a_cluster_without_workers_is_one_line(folder, monkeypatch):
-    distributed = pytest.importorskip("distributed")
+    pytest.importorskip("distributed")
     monkeypatch.setattr("choral._dask_results.SECONDS_TO_LOOK", 0.1)
     monkeypatch.setattr("choral._dask_results.SECONDS_WITHOUT_WORKERS", 0.5)
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+    with start_scheduler() as (_, address):
         message = "the Dask cluster has no workers, and none came within 0.5 seconds."
-        assert_fails(message, "true", "broad", "--weights", "w", "--dask", cluster.scheduler_address)
+        assert_fails(message, "true", "broad", "--weights", "w", "--dask", address)
 
 
 def test_a_process_without_another_client(folder):

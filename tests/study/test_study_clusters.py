@@ -16,6 +16,7 @@ from choral.study.clusters import dask_cluster
 from choral.study.distributing import run_on_cluster
 from choral.study.preparing import make_task, prepare
 from choral.study.worker import Workers
+from dask_scheduler import start_scheduler
 
 distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
 pytestmark = [
@@ -24,15 +25,6 @@ pytestmark = [
 ]
 
 OPTIONS = {"threads_per_worker": 1, "dashboard_address": ":0"}
-SCHEDULER = """
-import asyncio
-from distributed import Scheduler
-async def main():
-    async with Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler:
-        print(scheduler.address, flush=True)
-        await scheduler.finished()
-asyncio.run(main())
-"""
 
 
 def small_plan(*learners):
@@ -130,16 +122,15 @@ def test_a_cluster_without_workers_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(waiting, "SECONDS_TO_LOOK", 0.1)
     monkeypatch.setattr(waiting, "SECONDS_WITHOUT_WORKERS", 0.5)
     with (
-        distributed.LocalCluster(n_workers=0, **OPTIONS) as cluster,
-        distributed.Client(cluster) as client,
+        start_scheduler() as (_, address),
+        distributed.Client(address) as client,
         pytest.raises(OSError, match="the Dask cluster has no workers, and none came within 0.5 seconds."),
     ):
         run_dask_study(client, small_plan(StudyLearner("L", zoo.Stumps())), tmp_path)
 
 
 def test_a_scheduler_that_dies_ends_the_study_and_its_finished_cells_are_kept(tmp_path):
-    with subprocess.Popen([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True) as scheduler:
-        address = scheduler.stdout.readline().strip()
+    with start_scheduler() as (scheduler, address):
         command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
         path = os.pathsep.join(filter(None, sys.path))
         options = {"env": {**os.environ, "PYTHONPATH": path}, "stderr": subprocess.DEVNULL}
@@ -154,7 +145,6 @@ def test_a_scheduler_that_dies_ends_the_study_and_its_finished_cells_are_kept(tm
                 with dask_cluster(address), pytest.raises(OSError, match="the Dask cluster "):
                     run_study(small_plan(*learners), tmp_path / "study", progress=kill)
             finally:
-                scheduler.kill()
                 node.kill()
     assert Results(tmp_path / "study").finished("d") == ("L",)
 
