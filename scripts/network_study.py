@@ -1,288 +1,295 @@
-"""Which loss to train a network with, and how to decide: ``python scripts/network_study.py``, half an hour on one core.
+"""Which loss to train a network with, and how to decide: ``python scripts/network_study.py``.
 
-Ensembles of small networks on emotions, yeast and scene, trained with binary cross-entropy (BCE) and with the two
-surrogates of `choral.nn.ChoquetLoss` at several k. What they say about test rows goes to study-networks/NAME.npz (where
-that file is there already, nothing is trained), the losses of decisions to study-networks/NAME.json, which
-`scripts/network_page.py` makes docs/networks.md of. The data sets are sought where `choral.datasets.load` does.
+Ensembles of small networks on thirteen data sets, trained with fourteen losses (`network_losses.py`), all folds and
+members side by side (`network_training.py`). What networks say of test and held-out rows is kept in
+study-networks/trained, and what is there is not trained again; the losses of all decisions (`network_deciding.py`) are
+gathered in study-networks/networks.json, after every step, and what is there is not decided again. From this one small
+file `network_page.py` makes docs/networks.md.
+
+Trainings run on a GPU where there is one, several processes sharing it; decisions on the CPU beside them. On a CPU
+alone it takes hours. A training that fails is tried once more without CUDA graphs, told, and stops no other.
 """
 
 import argparse
 import json
+import os
 import platform
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from datetime import date
+from functools import lru_cache
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import torch
-from sklearn.preprocessing import StandardScaler
 
 import choral
-from choral.datasets import load
-from choral.decisions.independent import product_distribution
-from choral.nn import ChoquetLoss
+import network_deciding as deciding
+import network_losses as losses
+import network_training as training
+from choral.datasets import NAMES, Dataset, load, read_arff
+from choral.datasets.loading import FOLDER_VARIABLE, data_folder
 from choral.paper import published_folds
+from choral.stats import MultilabelStratifiedKFold
 
-DATASETS = ("emotions", "yeast", "scene")
-SURROGATES = ("logistic", "absolute")
-HIDDEN, DROPOUT = 128, 0.25
-BATCH, EPOCHS, PATIENCE, LEARNING_RATE, WEIGHT_DECAY = 64, 200, 10, 1e-3, 1e-2
-HELD_OUT = 0.15  # of the training rows, to choose the epoch
-SAMPLES = 100  # label sets drawn from each member, for each row
-
-Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-
-
-class Ensemble(torch.nn.Module):
-    """Networks with one hidden layer side by side: the first axis of all tensors is the member."""
-
-    def __init__(self, n_members: int, n_features: int, n_labels: int):
-        super().__init__()
-        self.inner, self.inner_bias = _layer(n_members, n_features, HIDDEN)
-        self.outer, self.outer_bias = _layer(n_members, HIDDEN, n_labels)
-
-    def forward(self, X: torch.Tensor) -> torch.Tensor:
-        hidden = torch.relu(torch.baddbmm(self.inner_bias, X, self.inner))
-        hidden = torch.nn.functional.dropout(hidden, DROPOUT, self.training)
-        return torch.baddbmm(self.outer_bias, hidden, self.outer)
+DATASETS = (
+    "flags", "foodtruck", "emotions", "chd-49", "cal500", "birds", "genbase", "scene", "yeast", "medical", "llog-f",
+    "enron-f", "gnegative-go",
+)  # fmt: skip
+PARTS = 3  # into which the losses of a data set are divided, one process each
+N_FOLDS = 10
 
 
-def _layer(n_members: int, n_in: int, n_out: int) -> tuple[torch.nn.Parameter, torch.nn.Parameter]:
-    """Weights and biases with the initial values of `torch.nn.Linear`."""
-    bound = n_in**-0.5
-    shapes = (n_members, n_in, n_out), (n_members, 1, n_out)
-    weights, biases = (torch.nn.Parameter(torch.empty(shape).uniform_(-bound, bound)) for shape in shapes)
-    return weights, biases
+@dataclass(frozen=True)
+class Study:
+    """Where everything is, and how large the study is."""
+
+    out: Path
+    data: tuple[Path, ...]
+    n_folds: int
+    n_members: int
+    epochs: int
+    device: str
+
+    def file(self, dataset: str, loss: str) -> Path:
+        """What trained networks say."""
+        plain = loss.replace(", k = ", "_").replace("K/2", "half").replace(" ", "-")
+        return self.out / "trained" / f"{dataset}_{plain}.npz"
+
+    @property
+    def results(self) -> Path:
+        """The losses of all decisions."""
+        return self.out / "networks.json"
+
+    def settings(self) -> dict[str, Any]:
+        """What must be the same for results to be put together."""
+        return {
+            "n_folds": self.n_folds,
+            "n_members": self.n_members,
+            "hidden": training.HIDDEN,
+            "dropout": training.DROPOUT,
+            "batch": training.BATCH,
+            "epochs": self.epochs,
+            "patience": training.PATIENCE,
+            "learning_rate": training.LEARNING_RATE,
+            "weight_decay": training.WEIGHT_DECAY,
+            "held_out": training.HELD_OUT,
+            "max_labelsets": losses.MAX_LABELSETS,
+        }
 
 
-def fit(
-    loss: Loss, X: torch.Tensor, Y: torch.Tensor, n_members: int, seed: int
-) -> tuple[Ensemble, torch.Tensor, torch.Tensor]:
-    """An ensemble as it was in the best epoch of each member, these epochs, and the rows held out from each member.
-
-    Members have initial weights, batches and held-out rows of their own, which are the same for all losses. The best
-    epoch is the one with the least value of the loss itself on the held-out rows.
-    """
-    torch.manual_seed(seed)
-    rows = torch.rand(n_members, len(X)).argsort(dim=1)
-    held_out, kept = rows.tensor_split([round(HELD_OUT * len(X))], dim=1)
-    ensemble = Ensemble(n_members, X.shape[1], Y.shape[1])
-    optimizer = torch.optim.AdamW(ensemble.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
-    best = [parameter.detach().clone() for parameter in ensemble.parameters()]
-    least, epochs = torch.full((n_members,), torch.inf), torch.zeros(n_members, dtype=torch.int64)
-    for epoch in range(1, EPOCHS + 1):
-        _run_epoch(ensemble, optimizer, loss, X, Y, kept)
-        found = _losses(ensemble, loss, X, Y, held_out)
-        better = found < least
-        least[better], epochs[better] = found[better], epoch
-        for kept_best, parameter in zip(best, ensemble.parameters(), strict=True):
-            kept_best[better] = parameter.detach()[better]
-        if epoch >= epochs.max() + PATIENCE:
+@lru_cache(1)
+def read(name: str, folders: tuple[Path, ...]) -> Dataset:
+    """A data set from the first folder that has its file; without one, as `choral.datasets.load` finds it."""
+    for folder in folders:
+        if any(folder.glob(f"{name}.arff*")):
+            if name not in NAMES:
+                return read_arff(folder / f"{name}.arff")
+            os.environ[FOLDER_VARIABLE] = str(folder)
             break
-    ensemble.load_state_dict(dict(zip(ensemble.state_dict(), best, strict=True)))
-    return ensemble.eval(), epochs, held_out
+    if name not in NAMES:
+        raise FileNotFoundError(f"{name}.arff is in none of the folders.")
+    return load(name)
 
 
-def _run_epoch(ensemble: Ensemble, optimizer, loss: Loss, X: torch.Tensor, Y: torch.Tensor, kept: torch.Tensor) -> None:
-    """One pass of each member over its rows, in an order of its own."""
-    ensemble.train()
-    order = kept.gather(1, torch.rand(kept.shape).argsort(dim=1))
-    for batch in order.split(BATCH, dim=1):
-        optimizer.zero_grad()
-        logits = ensemble(X[batch])
-        # times the number of members: a mean over all rows, of which each member is to see its own
-        (len(batch) * loss(logits.flatten(0, 1), Y[batch].flatten(0, 1))).backward()
-        optimizer.step()
+def fold_numbers(name: str, Y: np.ndarray) -> np.ndarray:
+    """The published folds, else stratified ones."""
+    if name in NAMES:
+        return published_folds(name)
+    return MultilabelStratifiedKFold(N_FOLDS, random_state=0).fold_numbers(Y)[0]
 
 
-@torch.no_grad()
-def _losses(ensemble: Ensemble, loss: Loss, X: torch.Tensor, Y: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """The loss of each member on its rows."""
-    ensemble.eval()
-    return torch.stack([loss(logits, labels) for logits, labels in zip(ensemble(X[rows]), Y[rows], strict=True)])
+def test_rows(name: str, Y: np.ndarray, n_folds: int) -> list[np.ndarray]:
+    """The rows of each fold that is part of the study."""
+    numbers = fold_numbers(name, Y)
+    return [np.flatnonzero(numbers == fold) for fold in range(n_folds)]
 
 
-@torch.no_grad()
-def probabilities(ensemble: Ensemble, X: torch.Tensor) -> np.ndarray:
-    """The probability of each label by each member, of shape (n_members, n_rows, n_labels)."""
-    n_members = len(ensemble.inner)
-    return torch.sigmoid(ensemble(X.expand(n_members, *X.shape)).double()).numpy()
+def train(study: Study, name: str, chosen: list[str], graphs: bool) -> None:
+    """Train with some losses on a data set, in a process of its own; a loss that fails does not stop the others."""
+    torch.set_num_threads(1)
+    training.EPOCHS = study.epochs
+    data = read(name, study.data)
+    numbers = fold_numbers(name, data.Y)
+    rows = training.prepare(data, numbers, study.n_folds, study.n_members, torch.device(study.device))
+    all_losses = losses.trainings(data.Y.shape[1])
+    for loss in chosen:
+        try:
+            said = training.train(rows, all_losses[loss], graphs=graphs)
+        except Exception as error:  # whatever it is, other losses are trained
+            print(f"{name}: {loss} failed, {type(error).__name__}: {error}", flush=True)
+            continue
+        file = study.file(name, loss)
+        half = file.with_name(f"half-{file.name}")
+        np.savez(half, **said)
+        half.replace(file)
 
 
-@torch.no_grad()
-def held_out_logits(ensemble: Ensemble, X: torch.Tensor, held_out: torch.Tensor) -> np.ndarray:
-    """The logits of each member for the rows held out from it, of shape (n_members, n_held_out, n_labels)."""
-    return ensemble(X[held_out]).numpy()
+def train_in_process(study: Study, name: str, chosen: list[str]) -> None:
+    """Train what is not there yet; without graphs where that failed, in another process, since CUDA may have died."""
+    for graphs in (True, False):
+        left = [loss for loss in chosen if not study.file(name, loss).exists()]
+        if left:
+            process = get_context("spawn").Process(target=train, args=(study, name, left, graphs))
+            process.start()
+            process.join()
+        if study.device == "cpu":
+            break
 
 
-def places(n_labels: int) -> dict[str, int]:
-    """The k at which networks are trained and judged.
-
-    Examples
-    --------
-    >>> places(14)
-    {'1': 1, '2': 2, 'K/2': 7, 'K': 14}
-    """
-    return {"1": 1, "2": 2, "K/2": n_labels // 2, "K": n_labels}
-
-
-def losses(n_labels: int) -> Iterator[tuple[str, Loss]]:
-    """The losses to train with, by name; the logistic surrogate at k = 1 is BCE."""
-    yield "BCE", torch.nn.BCEWithLogitsLoss()
-    for surrogate in SURROGATES:
-        for place, k in places(n_labels).items():
-            if (surrogate, k) != ("logistic", 1):
-                yield f"{surrogate}, k = {place}", ChoquetLoss(choral.BinomialMeasure(k), surrogate=surrogate)
+def judge(study: Study, name: str, loss: str, fold: int | None = None) -> dict:
+    """The losses of decisions on a data set; with a fold, of decisions after calibration."""
+    torch.set_num_threads(1)
+    Y = np.asarray(read(name, study.data).Y).astype(int)
+    folds = test_rows(name, Y, study.n_folds)
+    with np.load(study.file(name, loss)) as file:
+        said = dict(file)
+    if fold is None:
+        return deciding.judge(Y, folds, said)
+    return deciding.judge_calibrated(Y, folds[fold], said, fold)
 
 
-def train(name: str, n_folds: int, n_members: int) -> dict[str, np.ndarray]:
-    """The probabilities of test rows by each loss and member, with the epochs chosen and the seconds of a core.
+@dataclass
+class Results:
+    """What is known so far, in a file that is written anew whenever there is more."""
 
-    Of BCE also the logits of the training rows held out from each member, and which rows these are: one array a fold.
-    """
-    data, folds = load(name), published_folds(name)
-    n_rows, n_labels = data.Y.shape
-    trained = dict(losses(n_labels))
-    shape = len(trained), n_members, n_rows, n_labels
-    found = {
-        "losses": np.array(list(trained)),
-        "probabilities": np.full(shape, np.nan, dtype=np.float32),
-        "epochs": np.zeros((len(trained), n_folds, n_members), dtype=np.int64),
-        "seconds": np.zeros((len(trained), n_folds)),
-    }
-    for fold in range(n_folds):
-        test = folds == fold
-        X = torch.as_tensor(StandardScaler().fit(data.X[~test]).transform(data.X), dtype=torch.float32)
-        Y = torch.as_tensor(data.Y, dtype=torch.float32)
-        for number, loss in enumerate(trained.values()):
-            start = time.process_time()  # not by the clock: other work may run beside
-            ensemble, epochs, held_out = fit(loss, X[~test], Y[~test], n_members, seed=fold)
-            found["seconds"][number, fold] = time.process_time() - start
-            if number == 0:
-                found[f"held out {fold}"] = np.flatnonzero(~test)[held_out.numpy()]
-                found[f"logits {fold}"] = held_out_logits(ensemble, X[~test], held_out)
-            found["probabilities"][number][:, test] = probabilities(ensemble, X[test])
-            found["epochs"][number, fold] = epochs
-        print(f"{name}: fold {fold + 1} of {n_folds} trained, {found['seconds'].sum():.0f} s", flush=True)
-    return found
+    study: Study
+    found: dict[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def read(cls, study: Study) -> "Results":
+        """Those of the folder, if they are of the same study."""
+        if not study.results.exists():
+            return cls(study, {"settings": study.settings() | versions(study.device), "datasets": {}})
+        found = json.loads(study.results.read_text(encoding="utf-8"))
+        differ = {key for key, value in study.settings().items() if found["settings"][key] != value}
+        if differ:
+            raise SystemExit(f"{study.results} is of a study with other settings ({', '.join(sorted(differ))}).")
+        return cls(study, found)
 
-def decide(name: str, trained: dict[str, np.ndarray]) -> dict:
-    """The losses of all decisions, by the loss trained with, fold by fold."""
-    data, folds = load(name), published_folds(name)
-    n_folds = trained["epochs"].shape[1]
-    start = time.process_time()
-    results = {}
-    for loss, members in zip(trained["losses"].tolist(), trained["probabilities"], strict=True):
-        tests = [folds == fold for fold in range(n_folds)]
-        results[loss] = [judge(data.Y[test], members[:, test].astype(float), fold) for fold, test in enumerate(tests)]
+    def of(self, name: str) -> dict[str, Any]:
+        """What is known of a data set."""
+        if name not in self.found["datasets"]:
+            data = read(name, self.study.data)
+            self.found["datasets"][name] = {
+                "n_rows": len(data.Y),
+                "n_features": data.X.shape[1],
+                "n_labelsets": len(np.unique(np.asarray(data.Y), axis=0)),
+                "places": losses.places(data.Y.shape[1]),
+                "losses": {},
+                "calibrated": {},
+            }
+        return self.found["datasets"][name]
+
+    def todo(self, name: str, loss: str) -> Iterator[int | None]:
+        """What is to be decided by networks trained with a loss: at once, and after BCE each fold's calibration."""
+        of = self.of(name)
+        if loss not in of["losses"]:
+            yield None
         if loss == "BCE":
-            for fold, test in enumerate(tests):
-                held_out = data.Y[trained[f"held out {fold}"]], trained[f"logits {fold}"]
-                results[loss][fold] |= judge_calibrated(data.Y[test], members[:, test], *held_out)
-        print(f"{name}: {loss} decided, {time.process_time() - start:.0f} s", flush=True)
-    return {
-        "n_rows": len(data.Y),
-        "n_features": data.X.shape[1],
-        "places": places(data.Y.shape[1]),
-        "losses": results,
-        "epochs": trained["epochs"].tolist(),
-        "hedged": [hedged(members) for members in trained["probabilities"]],
-        "seconds": {"training": trained["seconds"].sum(), "deciding": time.process_time() - start},
-        "settings": settings(*trained["epochs"].shape[1:]),
-    }
+            yield from (fold for fold in range(self.study.n_folds) if str(fold) not in of["calibrated"])
+
+    def add(self, name: str, loss: str, fold: int | None, found: dict) -> None:
+        """Keep what was found."""
+        of = self.of(name)
+        if fold is None:
+            of["losses"][loss] = found
+        else:
+            of["calibrated"][str(fold)] = found
+        half = self.study.results.with_suffix(".half")
+        half.write_text(json.dumps(self.found, default=float), encoding="utf-8")
+        half.replace(self.study.results)
 
 
-def hedged(scores: np.ndarray) -> float:
-    """The share of scores that are nearer to 1/2 than to 0 and 1; those of folds that were left out are nan."""
-    return float((np.abs(scores[~np.isnan(scores)] - 0.5) < 0.25).mean())
-
-
-def judge(y_true: np.ndarray, members: np.ndarray, seed: int) -> dict[str, list[float]]:
-    """The binomial losses at all places of each way to decide."""
-    ks = list(places(y_true.shape[1]).values())
-    single = [choral.loss_curve(y_true, member >= 0.5, parameters=ks).losses for member in members]
-    rng = np.random.default_rng(seed)
-    drawn = [choral.IndependentLabels(member).sample(SAMPLES, rng) for member in members]
-    mixture = np.mean([product_distribution(member) for member in members], axis=0)
-    return {
-        "single": np.mean(single, axis=0).tolist(),
-        "threshold": choral.loss_curve(y_true, members.mean(axis=0) >= 0.5, parameters=ks).losses.tolist(),
-        "drawn": judge_decisions(y_true, choral.LabelDistribution.from_samples(np.concatenate(drawn, axis=1)), ks),
-        "mixture": judge_decisions(y_true, choral.LabelDistribution.from_dense(mixture), ks),
-        "votes": judge_decisions(y_true, choral.LabelDistribution.from_samples(np.stack(members >= 0.5, axis=1)), ks),
-    }
-
-
-def judge_calibrated(
-    y_true: np.ndarray, members: np.ndarray, held_out: np.ndarray, logits: np.ndarray
-) -> dict[str, list[float]]:
-    """The same after a `JointCalibrator` for each network, fitted on the rows held out from it.
-
-    The joint distribution of the ensemble is the mean of those of its networks.
-    """
-    ks = list(places(y_true.shape[1]).values())
-    test_logits = np.log(members) - np.log1p(-members)
-    calibrators = [choral.JointCalibrator().fit(*rows) for rows in zip(logits, held_out, strict=True)]
-    decided = [one.predict_curve(of_one, parameters=ks) for one, of_one in zip(calibrators, test_logits, strict=True)]
-    single = [
-        [choral.binomial_loss(y_true, labels, k=k) for k, labels in zip(ks, curve.labels, strict=True)]
-        for curve in decided
-    ]
-    joint = [one.predict_distribution(of_one) for one, of_one in zip(calibrators, test_logits, strict=True)]
-    weights = sp.hstack([sp.csr_array(one.probabilities) for one in joint]) / len(joint)
-    mean = choral.LabelDistribution(np.concatenate([one.labelsets for one in joint]), weights)
-    return {"single, calibrated": np.mean(single, axis=0).tolist(), "calibrated": judge_decisions(y_true, mean, ks)}
-
-
-def judge_decisions(y_true: np.ndarray, distribution: choral.LabelDistribution, ks: list[int]) -> list[float]:
-    """The loss for each k of the prediction that is best for it under the distribution."""
-    labels = choral.bayes_curve(distribution, parameters=ks, method="quick").labels
-    return [choral.binomial_loss(y_true, of_k, k=k) for k, of_k in zip(ks, labels, strict=True)]
-
-
-def settings(n_folds: int, n_members: int) -> dict:
+def versions(device: str) -> dict[str, Any]:
+    """When and with what."""
+    packages = {"choral": choral.__version__, "torch": torch.__version__, "numpy": np.__version__}
+    on = torch.cuda.get_device_name() if device == "cuda" else "CPU"
     return {
         "created": date.today().isoformat(),
-        "versions": {
-            "python": platform.python_version(),
-            "choral": choral.__version__,
-            "torch": torch.__version__,
-            "numpy": np.__version__,
-        },
-        "n_folds": n_folds,
-        "n_members": n_members,
-        "hidden": HIDDEN,
-        "dropout": DROPOUT,
-        "batch": BATCH,
-        "epochs": EPOCHS,
-        "patience": PATIENCE,
-        "learning_rate": LEARNING_RATE,
-        "weight_decay": WEIGHT_DECAY,
-        "held_out": HELD_OUT,
-        "samples": SAMPLES,
+        "device": on,
+        "versions": {"python": platform.python_version(), **packages},
     }
 
 
-def main() -> None:
+def parts(study: Study, datasets: list[str], chosen: list[str] | None, results: Results) -> list[tuple[str, list[str]]]:
+    """What each process trains: a part of the losses on a data set, the most work first."""
+    found = []
+    for name in datasets:
+        of = results.of(name)
+        n_labels = of["places"]["K"]
+        todo = [loss for loss in chosen or losses.trainings(n_labels) if any(True for _ in results.todo(name, loss))]
+        work = of["n_rows"] * (of["n_features"] + training.HIDDEN)
+        found += [(work, name, todo[part::PARTS]) for part in range(PARTS) if todo[part::PARTS]]
+    return [(name, of_part) for _, name, of_part in sorted(found, key=lambda part: -part[0])]
+
+
+def run(study: Study, results: Results, todo: list[tuple[str, list[str]]], jobs: int, deciders: int) -> list[str]:
+    """Train and decide; which losses are missing in the end."""
+    start, missing = time.monotonic(), []
+
+    with (
+        ThreadPoolExecutor(jobs) as threads,
+        ProcessPoolExecutor(deciders, mp_context=get_context("spawn")) as processes,
+    ):
+        waiting = {threads.submit(train_in_process, study, *part): part for part in todo}
+        decisions: dict[Future, tuple[str, str, int | None]] = {}
+        while waiting or decisions:
+            for future in wait([*waiting, *decisions], return_when=FIRST_COMPLETED).done:
+                if future in waiting:
+                    name, of_part = waiting.pop(future)
+                    for loss in of_part:
+                        if not study.file(name, loss).exists():
+                            missing.append(f"{name}: {loss}")
+                            continue
+                        for fold in results.todo(name, loss):
+                            decisions[processes.submit(judge, study, name, loss, fold)] = name, loss, fold
+                    print(f"{time.monotonic() - start:.0f} s: {name} trained with {', '.join(of_part)}", flush=True)
+                    continue
+                name, loss, fold = decisions.pop(future)
+                if error := future.exception():
+                    print(f"{name}: {loss}, fold {fold}: {type(error).__name__}: {error}", flush=True)
+                    missing.append(f"{name}: decisions after {loss}")
+                else:
+                    results.add(name, loss, fold, future.result())
+    print(f"{time.monotonic() - start:.0f} s: done", flush=True)
+    return missing
+
+
+def main() -> int:
+    """Run the study."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--datasets", nargs="+", default=DATASETS, choices=DATASETS)
-    parser.add_argument("--folds", type=int, default=10, help="how many of the ten published folds")
+    parser.add_argument("--datasets", nargs="+", default=DATASETS, choices=DATASETS, metavar="NAME")
+    parser.add_argument("--losses", nargs="+", help="all fourteen unless given")
+    parser.add_argument("--data", nargs="+", type=Path, help="folders with ARFF files")
+    parser.add_argument("--folds", type=int, default=N_FOLDS, help="how many of the ten folds")
     parser.add_argument("--members", type=int, default=10, help="networks in an ensemble")
+    parser.add_argument("--epochs", type=int, default=training.EPOCHS, help="the limit")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu", choices=("cuda", "cpu"))
+    parser.add_argument("--jobs", type=int, help="processes that train; 6 on a GPU, 1 on a CPU")
+    parser.add_argument("--deciders", type=int, help="processes that decide; as many as there are other cores")
     parser.add_argument("--out", type=Path, default=Path("study-networks"))
     options = parser.parse_args()
-    torch.set_num_threads(1)  # the matrices are small, and sums are in the same order on all machines
-    options.out.mkdir(exist_ok=True)
-    for name in options.datasets:
-        file = options.out / f"{name}.npz"
-        if not file.exists():
-            np.savez_compressed(file, **train(name, options.folds, options.members))
-        with np.load(file) as trained:
-            study = decide(name, dict(trained))
-        file.with_suffix(".json").write_text(json.dumps(study), encoding="utf-8")
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")  # processes run side by side, and threads of theirs would only fight
+    folders = options.data or [data_folder(), data_folder().parent / "more-datasets"]
+    data = tuple(folder.absolute() for folder in folders)
+    study = Study(options.out, data, options.folds, options.members, options.epochs, options.device)
+    (study.out / "trained").mkdir(parents=True, exist_ok=True)
+    results = Results.read(study)
+    todo = parts(study, list(options.datasets), options.losses, results)
+    jobs = options.jobs or (6 if options.device == "cuda" else 1)
+    deciders = options.deciders or max(1, (os.cpu_count() or 1) - jobs)
+    missing = run(study, results, todo, jobs, deciders)
+    for each in missing:
+        print(f"missing: {each}")
+    return 1 if missing else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
