@@ -1,17 +1,24 @@
 """What `scripts/network_study.py` found: losses by fold, and comparisons of ways to train and to decide."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from choral.stats import corrected_resampled_t, holm
+from choral.stats import compare_ranks, corrected_resampled_t, holm
 
-DATASETS = ("emotions", "yeast", "scene")
 PLACES = ("1", "2", "K/2", "K")
-LOGISTIC, ABSOLUTE = "logistic, k = {}", "absolute, k = {}"
+LOGISTIC, ABSOLUTE, LABEL_SETS = "logistic, k = {}", "absolute, k = {}", "label sets, k = {}"
 SURE = 0.05  # p-values up to this
+LOSSES = (
+    "BCE",
+    *(loss.format(place) for loss in (LOGISTIC, ABSOLUTE, LABEL_SETS) for place in PLACES),
+    "focal",
+    "asymmetric",
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +29,7 @@ class Way:
     """
 
     loss: str
-    rule: str = "threshold"
+    rule: str = "ensemble"
     capped: bool = False
 
 
@@ -31,7 +38,7 @@ BCE = Way("BCE")
 
 @dataclass(frozen=True)
 class Difference:
-    """A mean over folds, and whether it is surely not 0."""
+    """A mean difference of losses, and whether it is surely not 0."""
 
     mean: float
     is_sure: bool
@@ -41,59 +48,116 @@ class Difference:
         return f"**{text}**" if self.is_sure else text
 
 
-class Study:
-    """The losses of all folds, and what follows from them."""
+@dataclass(frozen=True)
+class Summary:
+    """A way beside BCE at one place: the mean difference over data sets, and on how many of them it is what."""
 
-    def __init__(self, folder: Path):
-        files = {name: folder / f"{name}.json" for name in DATASETS}
-        self.datasets = {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items()}
-        self.settings = self.datasets[DATASETS[0]]["settings"]
-        self.losses = list(self.datasets[DATASETS[0]]["losses"])
-        self.cases = [(dataset, place) for dataset in DATASETS for place in PLACES]
+    over_all: Difference
+    n_datasets: int
+    n_lower: int
+    n_surely_lower: int
+    n_surely_higher: int
+
+    def __str__(self) -> str:
+        return f"{self.over_all}; {self.n_lower}, {self.n_surely_lower}, {self.n_surely_higher}"
+
+
+class Study:
+    """The losses of all folds, and what follows from them.
+
+    A data set counts if all trainings and decisions are there; `left_out` names the others.
+    """
+
+    def __init__(self, file: Path):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        self.settings = found["settings"]
+        everything = set().union(*(of["losses"] for of in found["datasets"].values()))
+        n_folds = self.settings["n_folds"]
+        is_whole = {
+            name: everything == of["losses"].keys() and len(of["calibrated"]) == n_folds
+            for name, of in found["datasets"].items()
+        }
+        whole = {name: found["datasets"][name] for name, complete in is_whole.items() if complete}
+        if not whole:
+            raise ValueError(f"no data set of {file} is complete.")
+        self.datasets = dict(sorted(whole.items(), key=lambda item: item[1]["places"]["K"]))
+        self.left_out = [name for name, complete in is_whole.items() if not complete]
+        for of in whole.values():
+            for fold, losses in of["calibrated"].items():
+                of["losses"]["BCE"]["folds"][int(fold)] |= losses
+        self.losses = [loss for loss in LOSSES if loss in everything]
+        self.cases = [(dataset, place) for dataset in self.datasets for place in PLACES]
 
     def k(self, dataset: str, place: str) -> int:
+        """The number that a place stands for."""
         return self.datasets[dataset]["places"][place]
 
     def folds(self, dataset: str, place: str, way: Way) -> np.ndarray:
         """The losses of a way by fold."""
-        results = self.datasets[dataset]["losses"][self.trained_with(dataset, place, way)]
-        return np.array([result[way.rule][PLACES.index(place)] for result in results])
+        losses = self.datasets[dataset]["losses"]
+        trained = [self.trained_with(dataset, place, way, fold) for fold in range(self.settings["n_folds"])]
+        return np.array(
+            [losses[loss]["folds"][fold][way.rule][PLACES.index(place)] for fold, loss in enumerate(trained)]
+        )
 
-    def has(self, way: Way) -> bool:
-        """Whether a rule was tried after a loss."""
-        return way.rule in self.datasets[DATASETS[0]]["losses"][way.loss][0]
-
-    def trained_with(self, dataset: str, place: str, way: Way) -> str:
+    def trained_with(self, dataset: str, place: str, way: Way, fold: int) -> str:
         """The loss that a way trains with where it is judged at a place."""
-        place = min(place, self.cap(dataset), key=PLACES.index) if way.capped else place
+        place = min(place, self.cap(dataset, fold), key=PLACES.index) if way.capped else place
         # the logistic surrogate at k = 1 is BCE
         return "BCE" if (way.loss, place) == (LOGISTIC, "1") else way.loss.format(place)
 
-    def cap(self, dataset: str) -> str:
-        """k*, the last place at which the loss of BCE is below 1/2, that of the score 1/2 for everything."""
-        return [place for place in PLACES if self.folds(dataset, place, BCE).mean() < 0.5][-1]
+    def cap(self, dataset: str, fold: int) -> str:
+        """k*, the last place at which BCE's loss is below 1/2, that of the score 1/2 for everything.
 
-    def compare(self, way: Way, other: Way) -> list[Difference]:
+        It is read from the training rows that were held out from each network.
+        """
+        losses = self.datasets[dataset]["losses"]["BCE"]["held_out"][fold]
+        return next((PLACES[at] for at in (3, 2, 1) if losses[at] < 0.5), PLACES[0])
+
+    def caps(self, dataset: str) -> dict[int, int]:
+        """In how many folds k* is what."""
+        caps = (self.k(dataset, self.cap(dataset, fold)) for fold in range(self.settings["n_folds"]))
+        return dict(sorted(Counter(caps).items()))
+
+    def compare(self, way: Way, other: Way = BCE) -> dict[tuple[str, str], Difference]:
         """The loss of one way less that of another in all cases; their tests are read together."""
         differences = np.stack([self.folds(*case, way) - self.folds(*case, other) for case in self.cases], axis=1)
         tests = corrected_resampled_t(differences, test_share=1 / (self.settings["n_folds"] - 1))
-        return [Difference(*found) for found in zip(differences.mean(axis=0), holm(tests.pvalue) <= SURE, strict=True)]
+        found = zip(differences.mean(axis=0), holm(tests.pvalue) <= SURE, strict=True)
+        return dict(zip(self.cases, (Difference(float(mean), bool(sure)) for mean, sure in found), strict=True))
 
-    def epochs(self, dataset: str, loss: str) -> np.ndarray:
-        """The epoch that each network kept."""
-        return np.ravel(self.datasets[dataset]["epochs"][self.losses.index(loss)])
+    def summarise(self, ways: dict[str, Way], other: Way = BCE) -> dict[tuple[str, str], Summary]:
+        """All ways at all places; over data sets Wilcoxon's signed-rank test, read together for all ways at a place."""
+        compared = {name: self.compare(way, other) for name, way in ways.items()}
+        found = {}
+        for place in PLACES:
+            here = {name: [each[dataset, place] for dataset in self.datasets] for name, each in compared.items()}
+            pvalues = holm([_signed_rank(differences) for differences in here.values()])
+            for (name, differences), pvalue in zip(here.items(), pvalues, strict=True):
+                found[name, place] = _summary(differences, bool(pvalue <= SURE))
+        return found
+
+    @cached_property
+    def saturated(self) -> list[str]:
+        """Where hardly any prediction of any network is right: cases in which nothing can be compared."""
+        found = []
+        for dataset, place in self.cases:
+            at = PLACES.index(place)
+            rules = (fold[rule][at] for of in self.datasets[dataset]["losses"].values() for fold in of["folds"]
+                     for rule in fold)  # fmt: skip
+            if min(rules) > 0.999:
+                found.append(f"{dataset} at k = {self.k(dataset, place)}")
+        return found
 
 
-def tally(study: Study, way: Way, other: Way, places: tuple[str, ...] = PLACES) -> str:
-    """In how many cases one way is better than another."""
-    found = [each for case, each in zip(study.cases, study.compare(way, other), strict=True) if case[1] in places]
-    lower, higher = ([each for each in found if round(sign * each.mean, 4) > 0] for sign in (-1, 1))  # as shown
-    surely, surely_higher = (sum(each.is_sure for each in side) for side in (lower, higher))
-    sure = f"surely in {surely}, surely higher in {surely_higher}" if surely_higher else f"surely in {surely}"
-    return f"lower in {len(lower)} of {len(found)} cases, {sure}"
+def _signed_rank(differences: list[Difference]) -> float:
+    """The p-value of Wilcoxon's signed-rank test, exact; data sets without a difference do not count."""
+    means = np.array([each.mean for each in differences])
+    return float(compare_ranks(np.column_stack([means, np.zeros_like(means)])).wilcoxon[0, 1])
 
 
-def spread(study: Study, way: Way, other: Way) -> str:
-    """Between which bounds the differences of all cases lie."""
-    means = [each.mean for each in study.compare(way, other)]
-    return f"{min(means):+.4f} to {max(means):+.4f}"
+def _summary(differences: list[Difference], is_sure: bool) -> Summary:
+    over_all = Difference(float(np.mean([each.mean for each in differences])), is_sure)
+    lower, higher = ([each for each in differences if round(sign * each.mean, 4) > 0] for sign in (-1, 1))  # as shown
+    surely = (sum(each.is_sure for each in side) for side in (lower, higher))
+    return Summary(over_all, len(differences), len(lower), *surely)

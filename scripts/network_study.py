@@ -7,7 +7,7 @@ gathered in study-networks/networks.json, after every step, and what is there is
 file `network_page.py` makes docs/networks.md.
 
 Trainings run on a GPU where there is one, several processes sharing it; decisions on the CPU beside them. On a CPU
-alone it takes hours. A training that fails is tried once more without CUDA graphs, told, and stops no other.
+alone, ten hours of a core. A training that fails is tried once more without CUDA graphs, told, and stops no other.
 """
 
 import argparse
@@ -221,7 +221,11 @@ def parts(study: Study, datasets: list[str], chosen: list[str] | None, results: 
     """What each process trains: a part of the losses on a data set, the most work first."""
     found = []
     for name in datasets:
-        of = results.of(name)
+        try:
+            of = results.of(name)
+        except FileNotFoundError as error:
+            print(f"{name} is left out: {error}", flush=True)
+            continue
         n_labels = of["places"]["K"]
         todo = [loss for loss in chosen or losses.trainings(n_labels) if any(True for _ in results.todo(name, loss))]
         work = of["n_rows"] * (of["n_features"] + training.HIDDEN)

@@ -43,7 +43,7 @@ def names_of_networks():
     logits, validation_logits, test_logits = (rng.normal(size=shape) for shape in ((3, 8, 4), (80, 4), (9, 4)))
     truth = (validation_logits > 0).astype(int)
     names = {"logits": logits, "validation_logits": validation_logits, "test_logits": test_logits}
-    return {"choral": choral, "np": np, "validation_labels": truth, **names}
+    return {"choral": choral, "np": np, "training_labels": truth, "validation_labels": truth, **names}
 
 
 def names_of_the_start_page():
