@@ -21,7 +21,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, Thr
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
 
@@ -130,12 +131,21 @@ def train(study: Study, name: str, chosen: list[str], graphs: bool) -> None:
         half.replace(file)
 
 
+def context() -> BaseContext:
+    """How processes start: as forks of one that has imported everything but not touched CUDA, where there are forks."""
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    forks = get_context("forkserver")
+    forks.set_forkserver_preload(["torch", "choral.nn", "choral.paper.any_model"])
+    return forks
+
+
 def train_in_process(study: Study, name: str, chosen: list[str]) -> None:
     """Train what is not there yet; without graphs where that failed, in another process, since CUDA may have died."""
     for graphs in (True, False):
         left = [loss for loss in chosen if not study.file(name, loss).exists()]
         if left:
-            process = get_context("spawn").Process(target=train, args=(study, name, left, graphs))
+            process = context().Process(target=train, args=(study, name, left, graphs))
             process.start()
             process.join()
         if study.device == "cpu":
@@ -239,7 +249,7 @@ def run(study: Study, results: Results, todo: list[tuple[str, list[str]]], jobs:
 
     with (
         ThreadPoolExecutor(jobs) as threads,
-        ProcessPoolExecutor(deciders, mp_context=get_context("spawn")) as processes,
+        ProcessPoolExecutor(deciders, mp_context=context()) as processes,
     ):
         waiting = {threads.submit(train_in_process, study, *part): part for part in todo}
         decisions: dict[Future, tuple[str, str, int | None]] = {}

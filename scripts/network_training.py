@@ -126,16 +126,16 @@ class Trainer:
         self.networks = Networks(rows.n_networks, rows.X.shape[1], self.targets.shape[1])
         self._close_outputs()
         self.networks.to(self.device)
-        on_cuda = self.device.type == "cuda"
+        captures = graphs and self.device.type == "cuda"
         self.optimizer = torch.optim.AdamW(
-            self.networks.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True, capturable=on_cuda
+            self.networks.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True, capturable=captures
         )
         n_kept = int((rows.pool >= 0).sum(dim=1).min())
         self.n_batches = -(-n_kept // BATCH)
         self.batch = torch.zeros(rows.n_networks, n_kept // self.n_batches, dtype=torch.int64, device=self.device)
         self.batch[:] = rows.pool[:, : self.batch.shape[1]]
         self.mask = torch.ones(*self.batch.shape, HIDDEN, device=self.device)
-        self.graph = self._capture() if on_cuda and graphs else None
+        self.graph = self._capture() if captures else None
 
     def _label_sets(self, k: int) -> list:
         labels = self.rows.Y.cpu()
