@@ -211,6 +211,10 @@ class Results:
             of["losses"][loss] = found
         else:
             of["calibrated"][str(fold)] = found
+        self.write()
+
+    def write(self) -> None:
+        """The file, in one move."""
         half = self.study.results.with_suffix(".half")
         half.write_text(json.dumps(self.found, default=float), encoding="utf-8")
         half.replace(self.study.results)
@@ -297,6 +301,7 @@ def main() -> int:
     (study.out / "trained").mkdir(parents=True, exist_ok=True)
     results = Results.read(study)
     todo = parts(study, list(options.datasets), options.losses, results)
+    results.write()  # so that nobody goes on here with other settings
     jobs = options.jobs or (6 if options.device == "cuda" else 1)
     deciders = options.deciders or max(1, (os.cpu_count() or 1) - jobs)
     missing = run(study, results, todo, jobs, deciders)

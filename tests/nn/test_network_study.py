@@ -117,6 +117,61 @@ def test_decisions_are_judged_fold_by_fold(data, rows, scripts, monkeypatch, los
         assert calibrated["calibrated"][3] <= found["folds"][1]["ensemble"][3] + 0.1
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_graphs_of_steps_train_as_plain_steps_on_cuda(data, scripts, monkeypatch):
+    training, losses = scripts("network_training"), scripts("network_losses")
+    monkeypatch.setattr(training, "EPOCHS", 3)
+    rows = training.prepare(data, np.arange(90) % 4, N_FOLDS, N_MEMBERS, torch.device("cuda"))
+    for loss in losses.trainings(6).values():
+        trainers = [training.Trainer(rows, loss, graphs=graphs) for graphs in (True, False)]
+        assert trainers[0].graph is not None
+        for trainer in trainers:
+            trainer.fit()
+        for captured, plain in zip(*(trainer.networks.parameters() for trainer in trainers), strict=True):
+            torch.testing.assert_close(captured, plain, rtol=1e-3, atol=1e-4)
+
+
+@pytest.fixture
+def study(data, scripts, tmp_path, monkeypatch):
+    """A study of the made-up data set, two folds of ten."""
+    module = scripts("network_study")
+    monkeypatch.setattr(module, "read", lambda name, folders: data)
+    (tmp_path / "trained").mkdir()
+    return module.Study(tmp_path, (), n_folds=2, n_members=2, epochs=2, device="cpu")
+
+
+def test_a_loss_that_fails_is_told_and_stops_no_other(study, scripts, monkeypatch, capsys):
+    module, losses = scripts("network_study"), scripts("network_losses")
+    some = losses.trainings(6)
+
+    def fail(outputs, target):
+        raise RuntimeError("no such kernel")
+
+    monkeypatch.setattr(losses, "trainings", lambda n_labels: {**some, "BCE": losses.Training(fail)})
+    module.train(study, "made up", ["BCE", "focal"], graphs=True)
+    assert capsys.readouterr().out == "made up: BCE failed, RuntimeError: no such kernel\n"
+    assert [study.file("made up", loss).exists() for loss in ("BCE", "focal")] == [False, True]
+
+
+def test_what_is_decided_is_not_decided_again(study, scripts):
+    module = scripts("network_study")
+    results = module.Results.read(study)
+    assert list(results.todo("made up", "BCE")) == [None, 0, 1]
+    module.train(study, "made up", ["BCE"], graphs=True)
+    for fold in (None, 1):
+        results.add("made up", "BCE", fold, module.judge(study, "made up", "BCE", fold))
+    again = module.Results.read(study)
+    assert list(again.todo("made up", "BCE")) == [0]
+    assert list(again.todo("made up", "focal")) == [None]
+    assert module.parts(study, ["made up"], ["BCE", "focal", "asymmetric"], again) == [
+        ("made up", [loss]) for loss in ("BCE", "focal", "asymmetric")
+    ]
+    assert again.of("made up")["places"] == {"1": 1, "2": 2, "K/2": 3, "K": 6}
+    other = module.Study(study.out, (), n_folds=3, n_members=2, epochs=2, device="cpu")
+    with pytest.raises(SystemExit, match="is of a study with other settings \\(n_folds\\)"):
+        module.Results.read(other)
+
+
 def test_rivals_without_their_settings_are_cross_entropy(scripts, monkeypatch):
     losses = scripts("network_losses")
     logits, target = torch.tensor([[2.0, -1.0, 0.3]]), torch.tensor([[1.0, 1.0, 0.0]])
