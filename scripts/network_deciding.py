@@ -76,22 +76,34 @@ def judge_scores(
 
 
 def judge_calibrated(Y: np.ndarray, test: np.ndarray, said: Said, fold: int) -> dict[str, Losses]:
-    """Decisions after a `JointCalibrator` for each network, fitted on the rows held out from it.
+    """Decisions after calibration: with a `JointCalibrator` for each network, and with one for all of them.
 
-    The joint distribution of the ensemble is the mean of those of its networks.
+    Each is fitted on the rows held out from its network; the joint distribution of the ensemble is the mean of those of
+    its networks. The one for all is fitted on every row that was held out from some network, by the first of these, and
+    decides by the mean of the logits.
     """
-    y_true, ks = Y[test], list(places(Y.shape[1]).values())
-    held_out = zip(said["held out"][fold], Y[said["held out rows"][fold]], strict=True)
-    calibrators = [choral.JointCalibrator(scores="logits").fit(*rows) for rows in held_out]
-    by_network = list(zip(calibrators, said["test"][:, test], strict=True))
-    single = [
-        [choral.binomial_loss(y_true, labels, k=k) for k, labels in zip(ks, curve.labels, strict=True)]
-        for curve in (calibrator.predict_curve(logits, parameters=ks) for calibrator, logits in by_network)
-    ]
-    joint = [calibrator.predict_distribution(logits) for calibrator, logits in by_network]
+    y_true, rows, held_out = Y[test], said["held out rows"][fold], said["held out"][fold]
+    logits = said["test"][:, test]
+    calibrators = [choral.JointCalibrator(scores="logits").fit(*one) for one in zip(held_out, Y[rows], strict=True)]
+    by_network = list(zip(calibrators, logits, strict=True))
+    single = [judge_curve(y_true, calibrator, of_one) for calibrator, of_one in by_network]
+    joint = [calibrator.predict_distribution(of_one) for calibrator, of_one in by_network]
     weights = sp.hstack([sp.csr_array(one.probabilities) for one in joint]) / len(joint)
     mean = choral.LabelDistribution(np.concatenate([one.labelsets for one in joint]), weights)
-    return {"single, calibrated": np.mean(single, axis=0).tolist(), "calibrated": judge_decisions(y_true, mean)}
+    different, first = np.unique(rows, return_index=True)
+    of_all = choral.JointCalibrator(scores="logits").fit(np.concatenate(held_out)[first], Y[different])
+    return {
+        "single, calibrated": np.mean(single, axis=0).tolist(),
+        "calibrated": judge_decisions(y_true, mean),
+        "calibrated by one": judge_curve(y_true, of_all, logits.mean(axis=0)),
+    }
+
+
+def judge_curve(y_true: np.ndarray, calibrator: choral.JointCalibrator, logits: np.ndarray) -> Losses:
+    """The loss for each k of what a calibrator predicts for it."""
+    ks = list(places(y_true.shape[1]).values())
+    labels = calibrator.predict_curve(logits, parameters=ks).labels
+    return [choral.binomial_loss(y_true, of_k, k=k) for k, of_k in zip(ks, labels, strict=True)]
 
 
 def judge_decisions(y_true: np.ndarray, distribution: choral.LabelDistribution) -> Losses:

@@ -16,6 +16,7 @@ COMPARED = {
     "BCE, tuned threshold": Way("BCE", "tuned"),
     "BCE, votes": Way("BCE", "votes"),
     "BCE, `JointCalibrator`": Way("BCE", "calibrated"),
+    "BCE, one `JointCalibrator`": Way("BCE", "calibrated by one"),
     "logistic": Way(LOGISTIC),
     "logistic, up to k*": Way(LOGISTIC, capped=True),
     "absolute": Way(ABSOLUTE),
@@ -29,6 +30,7 @@ COMPARED = {
     "asymmetric, tuned threshold": Way("asymmetric", "tuned"),
 }
 SINGLE, SINGLE_CALIBRATED = Way("BCE", "single"), Way("BCE", "single, calibrated")
+CALIBRATED = ("BCE, `JointCalibrator`", "BCE, one `JointCalibrator`")
 CHOQUET_WAYS = ("logistic", "logistic, up to k*", "absolute", "absolute, up to k*", "absolute, k = 2")
 RIVALS = ("focal", "focal, tuned threshold", "asymmetric", "asymmetric, tuned threshold")
 CHOQUET = '`ChoquetLoss(BinomialMeasure({}), surrogate="{}")`'
@@ -36,6 +38,8 @@ ADVICE = {
     "BCE, tuned threshold": "train with BCE, and tune one threshold for the loss on held-out rows (`ThresholdTuner`)",
     "BCE, votes": "train an ensemble with BCE, and ask `bayes_optimal` for the best answer to its votes",
     "BCE, `JointCalibrator`": "train with BCE, fit a `JointCalibrator` on held-out logits, and let it decide",
+    "BCE, one `JointCalibrator`": "train several networks with BCE, fit one `JointCalibrator` on logits of rows held "
+    "out from a network, and let it decide by the mean of their logits",
     "logistic": f"train with {CHOQUET.format('k', 'logistic')} at the k that judges",
     "logistic, up to k*": f"train with {CHOQUET.format('k', 'logistic')} at the k that judges, but at no more than k*",
     "absolute": f"train with {CHOQUET.format('k', 'absolute')} at the k that judges",
@@ -130,11 +134,15 @@ def advice(study: Study, found: Summaries) -> Iterator[str]:
     def all_of(*names: str) -> str:
         return ". ".join(verdict(found, name) for name in names)
 
+    share = study.settings["held_out"]
+    of_all = 1 - (1 - share) ** study.settings["n_members"]
     yield "Each finding below is over all data sets, against BCE with thresholds at 0.5."
     yield ""
     yield f"""- **Trained already: `JointCalibrator`.** It learns from logits of held-out rows how labels depend on each
-        other, and decides for any k; no network is trained anew. {all_of("BCE, `JointCalibrator`")}. One network alone,
-        calibrated, against one network with thresholds: {against(study, SINGLE_CALIBRATED, SINGLE)}."""
+        other, and decides for any k; no network is trained anew. {all_of(*CALIBRATED)}. One network
+        alone, calibrated, against one network with thresholds: {against(study, SINGLE_CALIBRATED, SINGLE)}. It needs
+        rows to learn from: here, the calibrator of a network has {share:.0%} of the training rows, the one for all
+        networks about {of_all:.0%}."""
     yield f"""- **Training anew, one output for each label: `ChoquetLoss`, up to k\\*.** The score 1/2 for everything
         has a loss of 1/2 under every measure. Where hard predictions do no better, a surrogate learns scores close to
         1/2, and little of what thresholds need (see the table of hedged scores). So train at the k that judges, but at
@@ -270,7 +278,9 @@ def protocol(study: Study) -> Iterator[str]:
         together, applied to the mean;"""
     yield "- *votes*: `bayes_optimal` for the k that judges, from one label set a network;"
     yield """- *`JointCalibrator`*: one for each network, fitted on its logits of the rows held out from it; the best
-        labels by the mean of their joint distributions."""
+        labels by the mean of their joint distributions;"""
+    yield """- *one `JointCalibrator`*: fitted on all rows that were held out from some network, each with the logits of
+        the first of these; what it predicts from the mean of the logits."""
     yield ""
     yield f"""
         All are judged by binomial losses on the test folds; nothing is learned from test rows. For a data set and a k,

@@ -7,7 +7,7 @@ gathered in study-networks/networks.json, after every step, and what is there is
 file `network_page.py` makes docs/networks.md.
 
 Trainings run on a GPU where there is one, several processes sharing it; decisions on the CPU beside them. On a CPU
-alone, ten hours of a core. A training that fails is tried once more without CUDA graphs, told, and stops no other.
+alone, five to ten hours of a core. A training that fails is tried once more without CUDA graphs, told, and stops no other.
 """
 
 import argparse
@@ -141,11 +141,12 @@ def context() -> BaseContext:
 
 
 def train_in_process(study: Study, name: str, chosen: list[str]) -> None:
-    """Train what is not there yet; without graphs where that failed, in another process, since CUDA may have died."""
+    """Train what is not there yet; where that fails once more, without graphs, in a process that shares nothing."""
     for graphs in (True, False):
         left = [loss for loss in chosen if not study.file(name, loss).exists()]
         if left:
-            process = context().Process(target=train, args=(study, name, left, graphs))
+            start = context() if graphs else get_context("spawn")
+            process = start.Process(target=train, args=(study, name, left, graphs))
             process.start()
             process.join()
         if study.device == "cpu":
