@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from network_results import ABSOLUTE, BCE, LABEL_SETS, LOGISTIC, PLACES, SURE, Difference, Study, Summary, Way
-from paper_page import DOCS, table
+from paper_page import DOCS, NO_MARGIN, table
 
 COMPARED = {
     "BCE, tuned threshold": Way("BCE", "tuned"),
@@ -313,6 +313,7 @@ def page(study: Study) -> Iterator[str]:
     """The whole page, paragraph by paragraph."""
     found = study.summarise(COMPARED)
     versions = ", ".join(f"{package} {version}" for package, version in study.settings["versions"].items())
+    yield from NO_MARGIN
     yield "# Networks: which loss to train with, and how to decide"
     yield ""
     yield " ".join(answer(found))

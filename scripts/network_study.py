@@ -7,7 +7,8 @@ gathered in study-networks/networks.json, after every step, and what is there is
 file `network_page.py` makes docs/networks.md.
 
 Trainings run on a GPU where there is one, several processes sharing it; decisions on the CPU beside them. On a CPU
-alone, five to ten hours of a core. A training that fails is tried once more without CUDA graphs, told, and stops no other.
+alone it takes five to ten hours of a core. A training that fails is told, tried once more without CUDA graphs, and
+stops no other.
 """
 
 import argparse

@@ -232,7 +232,7 @@ def results(scripts, tmp_path):
 def test_the_page_answers_first(results, scripts):
     page = scripts("network_page")
     lines = list(page.joined(page.page(page.Study(results))))
-    answer = lines[2]
+    answer = lines[lines.index("# Networks: which loss to train with, and how to decide") + 2]
     assert answer.startswith("**What should I do with my network?** Judged by single labels")
     calibrate = "**train with BCE, fit a `JointCalibrator` on held-out logits, and let it decide**"
     assert f"(subset 0/1 loss, k = K): {calibrate}" in answer
