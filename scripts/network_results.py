@@ -34,6 +34,24 @@ class Way:
 
 
 BCE = Way("BCE")
+COMPARED = {
+    "BCE, tuned threshold": Way("BCE", "tuned"),
+    "BCE, votes": Way("BCE", "votes"),
+    "BCE, `JointCalibrator`": Way("BCE", "calibrated"),
+    "BCE, one `JointCalibrator`": Way("BCE", "calibrated by one"),
+    "label sets": Way(LABEL_SETS),
+    "label sets, k = K/2": Way(LABEL_SETS.format("K/2")),
+    "logistic": Way(LOGISTIC),
+    "logistic, up to k*": Way(LOGISTIC, capped=True),
+    "absolute": Way(ABSOLUTE),
+    "absolute, up to k*": Way(ABSOLUTE, capped=True),
+    "absolute, up to k*, votes": Way(ABSOLUTE, "votes", capped=True),
+    "absolute, k = 2": Way(ABSOLUTE.format(2)),
+    "focal": Way("focal"),
+    "focal, tuned threshold": Way("focal", "tuned"),
+    "asymmetric": Way("asymmetric"),
+    "asymmetric, tuned threshold": Way("asymmetric", "tuned"),
+}
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,9 @@ class Summary:
 
     def __str__(self) -> str:
         return f"{self.over_all}; {self.n_lower}, {self.n_surely_lower}, {self.n_surely_higher}"
+
+
+Summaries = dict[tuple[str, str], Summary]
 
 
 class Study:
@@ -119,6 +140,14 @@ class Study:
         caps = (self.k(dataset, self.cap(dataset, fold)) for fold in range(self.settings["n_folds"]))
         return dict(sorted(Counter(caps).items()))
 
+    def mean(self, place: str, way: Way) -> float:
+        """The loss of a way, a mean over data sets."""
+        return float(np.mean([self.folds(name, place, way).mean() for name in self.datasets]))
+
+    def mean_difference(self, place: str, way: Way) -> float:
+        """The same, less that of BCE."""
+        return self.mean(place, way) - self.mean(place, BCE)
+
     def compare(self, way: Way, other: Way = BCE) -> dict[tuple[str, str], Difference]:
         """The loss of one way less that of another in all cases; their tests are read together."""
         differences = np.stack([self.folds(*case, way) - self.folds(*case, other) for case in self.cases], axis=1)
@@ -126,7 +155,7 @@ class Study:
         found = zip(differences.mean(axis=0), holm(tests.pvalue) <= SURE, strict=True)
         return dict(zip(self.cases, (Difference(float(mean), bool(sure)) for mean, sure in found), strict=True))
 
-    def summarise(self, ways: dict[str, Way], other: Way = BCE) -> dict[tuple[str, str], Summary]:
+    def summarise(self, ways: dict[str, Way] = COMPARED, other: Way = BCE) -> Summaries:
         """All ways at all places; over data sets Wilcoxon's signed-rank test, read together for all ways at a place."""
         compared = {name: self.compare(way, other) for name, way in ways.items()}
         found = {}

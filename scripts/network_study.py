@@ -56,6 +56,7 @@ class Study:
     n_folds: int
     n_members: int
     epochs: int
+    patience: int
     device: str
 
     def file(self, dataset: str, loss: str) -> Path:
@@ -77,7 +78,7 @@ class Study:
             "dropout": training.DROPOUT,
             "batch": training.BATCH,
             "epochs": self.epochs,
-            "patience": training.PATIENCE,
+            "patience": self.patience,
             "learning_rate": training.LEARNING_RATE,
             "weight_decay": training.WEIGHT_DECAY,
             "held_out": training.HELD_OUT,
@@ -115,7 +116,7 @@ def test_rows(name: str, Y: np.ndarray, n_folds: int) -> list[np.ndarray]:
 def train(study: Study, name: str, chosen: list[str], graphs: bool) -> None:
     """Train with some losses on a data set, in a process of its own; a loss that fails does not stop the others."""
     torch.set_num_threads(1)
-    training.EPOCHS = study.epochs
+    training.EPOCHS, training.PATIENCE = study.epochs, study.patience
     data = read(name, study.data)
     numbers = fold_numbers(name, data.Y)
     rows = training.prepare(data, numbers, study.n_folds, study.n_members, torch.device(study.device))
@@ -290,6 +291,7 @@ def main() -> int:
     parser.add_argument("--folds", type=int, default=N_FOLDS, help="how many of the ten folds")
     parser.add_argument("--members", type=int, default=10, help="networks in an ensemble")
     parser.add_argument("--epochs", type=int, default=training.EPOCHS, help="the limit")
+    parser.add_argument("--patience", type=int, default=training.PATIENCE, help="epochs without improvement")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu", choices=("cuda", "cpu"))
     parser.add_argument("--jobs", type=int, help="processes that train; 6 on a GPU, 1 on a CPU")
     parser.add_argument("--deciders", type=int, help="processes that decide; as many as there are other cores")
@@ -299,7 +301,8 @@ def main() -> int:
         os.environ.setdefault(variable, "1")  # processes run side by side, and threads of theirs would only fight
     folders = options.data or [data_folder(), data_folder().parent / "more-datasets"]
     data = tuple(folder.absolute() for folder in folders)
-    study = Study(options.out, data, options.folds, options.members, options.epochs, options.device)
+    size = options.folds, options.members, options.epochs, options.patience
+    study = Study(options.out, data, *size, options.device)
     (study.out / "trained").mkdir(parents=True, exist_ok=True)
     results = Results.read(study)
     todo = parts(study, list(options.datasets), options.losses, results)

@@ -36,14 +36,12 @@ def names_of_decisions():
 
 
 def names_of_networks():
-    """Logits of three networks, and of one on validation and test rows."""
-    pytest.importorskip("torch")
-    pytest.importorskip("torchmetrics")
+    """Logits of three networks on test rows, and of one on validation and test rows."""
     rng = np.random.default_rng(0)
-    logits, validation_logits, test_logits = (rng.normal(size=shape) for shape in ((3, 8, 4), (80, 4), (9, 4)))
+    logits, validation_logits, test_logits = (rng.normal(size=shape) for shape in ((3, 9, 4), (80, 4), (9, 4)))
     truth = (validation_logits > 0).astype(int)
     names = {"logits": logits, "validation_logits": validation_logits, "test_logits": test_logits}
-    return {"choral": choral, "np": np, "training_labels": truth, "validation_labels": truth, **names}
+    return {"choral": choral, "validation_labels": truth, **names}
 
 
 def names_of_the_start_page():
