@@ -166,7 +166,22 @@ def test_candidates_are_the_most_frequent_label_sets():
     loss = LabelSetLoss.from_targets(target.bool(), BinomialMeasure(2), max_labelsets=3, reduction="sum")
     assert loss.labelsets.tolist() == SOME_SETS[[2, 1, 0]].tolist()  # of two that occur once, the first in order
     assert (loss.n_labelsets, loss.reduction, loss.measure) == (3, "sum", BinomialMeasure(2))
-    assert LabelSetLoss.from_targets(target.numpy(), BinomialMeasure(2)).n_labelsets == 4
+
+
+def test_candidates_are_taken_from_arrays_and_frames():
+    pandas = pytest.importorskip("pandas")
+    array = SOME_SETS.numpy().copy()
+    array.setflags(write=False)
+    for labels in (array, array.astype(bool), array.tolist(), pandas.DataFrame(array), SOME_SETS.bfloat16()):
+        loss = LabelSetLoss.from_targets(labels, BinomialMeasure(2), max_labelsets=np.int64(9))
+        assert loss.labelsets.tolist() == array.tolist()
+        assert LabelSetLoss(labels, BinomialMeasure(2)).labelsets.dtype == torch.uint8
+
+
+def test_candidates_are_checked_wherever_they_are(monkeypatch):
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)  # targets go unchecked, as on a device
+    with pytest.raises(ValueError, match=r"labelsets must be 0 or 1; labelsets\[0, 1\] is 2."):
+        LabelSetLoss(torch.tensor([[0, 2]]), BinomialMeasure(2))
 
 
 def test_label_sets_move_and_are_saved_with_the_module():
@@ -224,9 +239,15 @@ def test_wrong_arguments_are_told():
         LabelSetLoss([[0, 1], [2, 0]], BinomialMeasure(2))
     with pytest.raises(ValueError, match=r"labelsets must be of shape \(n_rows, n_labels\); got \(4,\)."):
         LabelSetLoss(SOME_SETS[0], BinomialMeasure(2))
-    for wrong in (0, True, 2.5):
+    for wrong in (True, 2.5):
         with pytest.raises(ValueError, match=f"max_labelsets must be a whole number, at least 1; got {wrong}."):
             LabelSetLoss.from_targets(target, BinomialMeasure(2), max_labelsets=wrong)
+    with pytest.raises(ValueError, match="max_labelsets must be at least 1; got 0."):
+        LabelSetLoss.from_targets(target, BinomialMeasure(2), max_labelsets=0)
+    with pytest.raises(ValueError, match="target must have at least one row; got none."):
+        LabelSetLoss.from_targets(target[:0], BinomialMeasure(2))
+    with pytest.raises(ValueError, match=r"target must be 0 or 1; target\[2, 1\] is nan."):
+        LabelSetLoss.from_targets([[0, 1], [1, 0], [1, np.nan]], BinomialMeasure(2))
     with pytest.raises(TypeError, match="preds must be a tensor; got list."):
         loss.predict([[1.0]])
     with pytest.raises(ValueError, match=r"preds must have a column for each of 5 label sets; got shape \(6, 4\)."):

@@ -2,10 +2,12 @@
 
 from typing import Any, Self
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from choral._validation import check_count
 from choral.measures import ByCount, Measure, check_measure
 from choral.nn.functional import Reduction, check_reduction, reduce_rows
 from choral.nn.row_losses import constant, row_losses, tables_of
@@ -85,7 +87,7 @@ class LabelSetLoss(nn.Module):
         super().__init__()
         check_measure(measure)
         check_reduction(reduction)
-        candidates = _check_labels("labelsets", torch.as_tensor(labelsets))
+        candidates = _check_labels("labelsets", _to_tensor(labelsets))
         if not len(candidates) or len(torch.unique(candidates, dim=0)) < len(candidates):
             must = "labelsets must be different from each other, and at least one"
             raise ValueError(f"{must}; got {len(candidates)} rows.")
@@ -116,9 +118,10 @@ class LabelSetLoss(nn.Module):
         reduction : {"mean", "sum", "none"}
             Over rows.
         """
-        if isinstance(max_labelsets, bool) or not isinstance(max_labelsets, int) or max_labelsets < 1:
-            raise ValueError(f"max_labelsets must be a whole number, at least 1; got {max_labelsets!r}.")
-        labels = _check_labels("target", torch.as_tensor(target))
+        max_labelsets = check_count("max_labelsets", max_labelsets)
+        labels = _check_labels("target", _to_tensor(target))
+        if not len(labels):
+            raise ValueError("target must have at least one row; got none.")
         labelsets, counts = torch.unique(labels, dim=0, return_counts=True)
         order = counts.argsort(descending=True, stable=True)
         return cls(labelsets[order[:max_labelsets]], measure, reduction)
@@ -221,8 +224,13 @@ def label_set_losses(logits: Tensor, gains: Tensor) -> Tensor:
     return -(gains.to(logits.dtype) * logits.log_softmax(dim=1)).sum(dim=1)
 
 
+def _to_tensor(labels: ArrayLike | Tensor) -> Tensor:
+    """A tensor as it is; of all else a copy, since torch warns of arrays that are read-only and takes no frames."""
+    return labels if isinstance(labels, Tensor) else torch.from_numpy(np.array(labels))
+
+
 def _check_labels(name: str, labels: Any, beside: Tensor | None = None) -> Tensor:
-    """Refuse all but a matrix of labels, which on the CPU must be 0 or 1."""
+    """Refuse all but a matrix of labels 0 and 1; those beside candidates are only looked at on the CPU."""
     if not isinstance(labels, Tensor):
         raise TypeError(f"{name} must be a tensor; got {type(labels).__name__}.")
     if labels.ndim != 2 or not labels.shape[1] or (beside is not None and labels.shape[1] != beside.shape[1]):
@@ -230,7 +238,8 @@ def _check_labels(name: str, labels: Any, beside: Tensor | None = None) -> Tenso
         raise ValueError(f"{name} must be of shape (n_rows, {n_labels}); got {tuple(labels.shape)}.")
     if beside is not None:
         _check_device(name, labels, beside)
-    if labels.device.type == "cpu" and not torch.compiler.is_compiling():  # elsewhere the host would have to wait
+    # at each step of a training, the host would have to wait for a device
+    if beside is None or (labels.device.type == "cpu" and not torch.compiler.is_compiling()):
         outside = (labels != 0) & (labels != 1)
         if outside.any():
             row, label = outside.nonzero()[0].tolist()
