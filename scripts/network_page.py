@@ -57,7 +57,8 @@ def answer(study: Study, found: Summaries) -> Iterator[str]:
         {study.settings["n_members"]} networks with one calibrator {before_and_after(study, BCE, COMPARED[ONE])}."""
     yield told(
         _places(single, "", -1) == _places(found, ONE, -1),
-        f"Both gains are sure at {_list(_places(found, ONE, -1))}.",
+        f"""Both gains are sure at {_list(_places(found, ONE, -1))} (Wilcoxon's signed-rank test over data sets, Holm's
+        correction).""",
     )
     yield told(
         not any("1" in _places(found, name, -1) for name in COMPARED),
@@ -265,8 +266,9 @@ def protocol(study: Study) -> Iterator[str]:
         All are judged by binomial losses on the test folds; nothing is learned from test rows. For a data set and a k,
         *sure* is what the corrected resampled t test over the folds finds at {SURE:.0%}, after Holm's correction for
         the {len(study.cases)} cases of a way. Over data sets, it is what Wilcoxon's signed-rank test finds at
-        {SURE:.0%}, after Holm's correction for the {len(COMPARED)} ways at a k. Held-out rows that chose the epoch also
-        serve thresholds, calibrators and k\\*, as they would for most users."""
+        {SURE:.0%}, after Holm's correction for the {len(COMPARED)} ways at a k; ways that are put beside another one
+        than BCE, and single networks, are compared by themselves. Held-out rows that chose the epoch also serve
+        thresholds, calibrators and k\\*, as they would for most users."""
 
 
 def limits(study: Study) -> str:
@@ -293,7 +295,7 @@ def with_more_epochs(study: Study, longer: Study) -> str:
     (name, place), move = max(moves.items(), key=lambda item: abs(item[1]))
     of_calibrators = max(abs(move) for (name, _), move in moves.items() if name in (EACH, ONE))
     return f"""
-        Trained anew with at most {longer.settings["epochs"]} epochs and a patience of {longer.settings["patience"]}
+        Trained anew with `--epochs {longer.settings["epochs"]} --patience {longer.settings["patience"]}`
         ({"; ".join(longer.losses)}), mean differences from BCE move by at most {abs(move):.4f} ({name}, at
         k = {place}), those after calibration by at most {of_calibrators:.4f}."""
 
