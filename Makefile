@@ -148,7 +148,7 @@ tailored: ## learners made for these losses, each beside the best of all others:
 any-model: $(VENV)/installed-cli,plot,report,data,fast ## four common models, cut at 0.5, with thresholds and decided jointly
 	$(BIN)/choral study any-model --out study-any-model
 
-networks: with-torch ## which loss to train a network with: thirteen data sets, minutes on a GPU, five to ten hours of a core without; writes docs/networks.md
+networks: with-torch ## which loss to train a network with: thirteen data sets, two minutes with an H200, hours without a GPU; writes docs/networks.md
 	$(BIN)/python scripts/network_study.py && $(BIN)/python scripts/network_page.py
 
 figures: $(VENV)/installed-cli,plot ## draw the README's figures anew, and write the files of its example

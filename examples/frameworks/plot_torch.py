@@ -82,5 +82,6 @@ LossCurveDisplay.from_curves(
 
 # %%
 # Here the network that was trained with k = 3 is better in the end. That is
-# one seed on one data set: :doc:`/networks` measures on three data sets which
-# loss to train with. Read next: :doc:`/pytorch` has the recipe for Lightning.
+# one seed on one data set: :doc:`/networks` measures on thirteen data sets
+# which loss to train with, and what to do instead. Read next: :doc:`/pytorch`
+# has the recipe for Lightning.
