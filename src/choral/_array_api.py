@@ -4,8 +4,10 @@ They stay on their device. What travels to the host are summaries: a few numbers
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableMapping
+from functools import lru_cache
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -28,11 +30,22 @@ def namespace_of(*arrays: Array) -> Namespace | None:
     foreign = [array for array in arrays if is_foreign(array)]
     if not foreign:
         return None
-    namespaces = {_compat().array_namespace(array) for array in foreign}
+    namespaces = {_namespace_of_kind(array) for array in foreign}
     if len(namespaces) > 1:
         names = sorted(namespace.__name__.removeprefix("array_api_compat.") for namespace in namespaces)
         raise TypeError(f"arrays must come from one library; got {' and '.join(names)}.")
     return namespaces.pop()
+
+
+def _namespace_of_kind(array: Array) -> Namespace:
+    """The namespace of an array; it is that of all arrays of its type, and finding it takes a while."""
+    kind = type(array)
+    if kind not in _NAMESPACES:
+        _NAMESPACES[kind] = _compat().array_namespace(array)
+    return _NAMESPACES[kind]
+
+
+_NAMESPACES: MutableMapping[type, Namespace] = WeakKeyDictionary()
 
 
 def xp_of(array: Array) -> Namespace:
@@ -42,11 +55,17 @@ def xp_of(array: Array) -> Namespace:
 
 def is_foreign(array: Array) -> bool:
     """Whether an array is of another library than NumPy."""
-    if isinstance(array, NUMPY):
+    kind: Any = type(array)
+    return _is_foreign_kind(kind)
+
+
+@lru_cache(maxsize=256)
+def _is_foreign_kind(kind: type) -> bool:
+    if issubclass(kind, NUMPY):
         return False
     # Some do not say their namespace by themselves; where there is one of them, its library has been imported.
-    silent = tuple(getattr(sys.modules.get(library), kind, ()) for library, kind in SILENT)
-    return hasattr(array, "__array_namespace__") or isinstance(array, silent)
+    silent = tuple(getattr(sys.modules.get(library), name, ()) for library, name in SILENT)
+    return hasattr(kind, "__array_namespace__") or issubclass(kind, silent)
 
 
 def first_foreign(*arrays: Array) -> Array | None:
@@ -145,7 +164,7 @@ def look_up(table: np.ndarray, indices: Array) -> Array:
 def concatenate(parts: Iterable[Array]) -> Array:
     """Arrays of some rows each as one array."""
     parts = list(parts)
-    return xp_of(parts[0]).concat(parts)
+    return parts[0] if len(parts) == 1 else xp_of(parts[0]).concat(parts)
 
 
 def rows_times(matrix: Array, vector: np.ndarray) -> Array:
@@ -181,9 +200,17 @@ def device_of(array: Array) -> Any:
 
 def _dtypes(like: Array) -> dict[str, Any]:
     """The signed numbers that a device has, by name."""
-    info = xp_of(like).__array_namespace_info__()
-    return info.dtypes(device=device_of(like), kind=("real floating", "signed integer"))
+    find = _find_dtypes_once if _compat().is_torch_array(like) else _find_dtypes  # settings of others may change
+    return find(xp_of(like), device_of(like))
 
 
+def _find_dtypes(xp: Namespace, device: Any) -> dict[str, Any]:
+    return xp.__array_namespace_info__().dtypes(device=device, kind=("real floating", "signed integer"))
+
+
+_find_dtypes_once = lru_cache(_find_dtypes)
+
+
+@lru_cache
 def _compat() -> Any:
     return require("array_api_compat", "torch")

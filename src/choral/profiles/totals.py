@@ -69,7 +69,7 @@ class Totals:
         # One long sum, whatever the blocks: the same to the last bit in every kind of profile.
         self.total_weight = float(xp_of(weights[0]).sum(concatenate(weights))) if weights else self.n_rows
         for name, sums in self.on_device.items():
-            part = np.trim_zeros(to_host(sums), "b")
+            part = _without_zeros_at_the_end(to_host(sums))
             whole = name == "histogram" and not weights
             setattr(self, name, add_padded(getattr(self, name), part.astype(np.int64 if whole else np.float64)))
         self.on_device = {}
@@ -88,7 +88,7 @@ class Totals:
 
     def sums_by_rank(self) -> np.ndarray:
         """Sums of the largest, second largest, ... errors of all rows."""
-        return np.trim_zeros(add_padded(sums_by_rank(self.histogram), self.error_sums), "b")
+        return _without_zeros_at_the_end(add_padded(sums_by_rank(self.histogram), self.error_sums))
 
 
 class TotalsByObserved(dict[int, Totals]):
@@ -144,9 +144,9 @@ def _by_kernels(rows: DeviceRows) -> TotalsByObserved | None:
         return None
     totals = Totals(rows.n_labels, rows.n_rows, weights=[] if rows.weights is None else [rows.weights])
     if found.histogram is not None:
-        totals.histogram = np.trim_zeros(to_host(found.histogram), "b")
-    else:
-        totals.is_hard, totals.error_sums = False, np.trim_zeros(to_host(found.sums), "b")
+        totals.histogram = _without_zeros_at_the_end(found.histogram)
+    if found.sums is not None:
+        totals.is_hard, totals.error_sums = False, _without_zeros_at_the_end(found.sums)
     return TotalsByObserved({rows.n_labels: totals.finish()})
 
 
@@ -159,6 +159,12 @@ def rows_by_number(n_observed: np.ndarray) -> list[np.ndarray]:
 def sums_by_rank(histogram: np.ndarray) -> np.ndarray:
     """Hard predictions as scores: rows with at least 1, 2, ... errors."""
     return np.cumsum(histogram[:0:-1])[::-1].astype(float)
+
+
+def _without_zeros_at_the_end(numbers: np.ndarray) -> np.ndarray:
+    """As `numpy.trim_zeros` has it, which takes longer than a GPU does for the rows."""
+    places = np.flatnonzero(numbers)
+    return numbers[: places[-1] + 1 if places.size else 0]
 
 
 def add_padded(first: np.ndarray, second: np.ndarray) -> np.ndarray:
