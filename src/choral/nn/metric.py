@@ -262,12 +262,12 @@ def count_errors(preds: Tensor, target: Tensor, cut: float | None, logits: bool)
     """Rows with 0, 1, ..., n_labels wrong labels; a score of at least ``cut`` predicts a label, None takes labels."""
     n_labels = target.shape[1]
     if serves(preds, target) and len(preds):
-        from choral.rows.gpu import wrong_labels
+        from choral.rows.gpu.wrong_labels import wrong_labels
 
         # filled on the device: a number of the host's would be copied there
         cuts = None if cut is None else torch.full((1,), cut, dtype=preds.dtype, device=preds.device)
-        counts, strange = wrong_labels.wrong_labels(target, preds, cuts, logits)
-        return Batch(wrong_labels.rows_by_errors(counts, n_labels), strange[0], strange[1])
+        wrong = wrong_labels(target, preds, cuts, logits)
+        return Batch(wrong.rows_by_errors, wrong.strange[0], wrong.strange[1])
     labels = preds == 1 if cut is None else preds >= cut
     wrong = (labels != (target == 1)).sum(dim=1)
     counts = torch.zeros(n_labels + 1, dtype=torch.int64, device=target.device)

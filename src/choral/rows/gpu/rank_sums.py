@@ -16,7 +16,8 @@ from choral.rows.gpu.sorting import (
     sort_descending,
 )
 
-PROGRAMS_PER_PROCESSOR = 24
+PROGRAMS_PER_PROCESSOR = 64
+MEMORY_SHARE = 20  # sums of programs take at most one part in so many of what the matrices take
 
 
 class RankSums(NamedTuple):
@@ -98,7 +99,8 @@ def rank_sums(
     n_rows, n_labels = y_true.shape
     tile = make_tile(n_labels)
     n_tiles = triton.cdiv(n_rows, tile.rows)
-    n_programs = min(n_tiles, PROGRAMS_PER_PROCESSOR * count_processors(y_true.device))
+    affordable = (y_true.nbytes + y_pred.nbytes) // (MEMORY_SHARE * 8 << tile.bits)
+    n_programs = min(n_tiles, PROGRAMS_PER_PROCESSOR * count_processors(y_true.device), max(1, affordable))
     partial = torch.empty(n_programs, 1 << tile.bits, dtype=torch.float64, device=y_true.device)
     strange = torch.zeros(2, dtype=torch.int64, device=y_true.device)
     _rank_sums[(n_programs,)](

@@ -2,18 +2,19 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from choral.rows.gpu import MAX_SORTED_LABELS
 from choral.rows.gpu.rank_sums import rank_sums
-from choral.rows.gpu.wrong_labels import rows_by_errors, wrong_labels
+from choral.rows.gpu.wrong_labels import WrongLabels, wrong_labels
 
 
 class GpuTotals(NamedTuple):
-    """Rows by number of errors for hard predictions, else sums by rank; on the device."""
+    """Rows by number of errors for hard predictions, else sums by rank; on the host."""
 
-    histogram: torch.Tensor | None
-    sums: torch.Tensor | None
+    histogram: np.ndarray | None
+    sums: np.ndarray | None
 
 
 def gpu_totals(y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor | None) -> GpuTotals | None:
@@ -22,17 +23,17 @@ def gpu_totals(y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor
     if not soft:
         if weights is not None:
             return None
-        counts, strange = wrong_labels(y_true, y_pred)
-        histogram = rows_by_errors(counts, y_true.shape[1])
-        n_refused_true, n_refused_pred, are_soft = strange.tolist()
-        if n_refused_true or n_refused_pred:
+        found = WrongLabels(wrong_labels(y_true, y_pred).found.cpu())
+        of_true, of_pred, are_soft = found.strange.tolist()
+        if of_true or of_pred:
             return None
         if not are_soft:
-            return GpuTotals(histogram, None)
+            return GpuTotals(found.rows_by_errors.numpy(), None)
     if y_true.shape[1] > MAX_SORTED_LABELS:
         return None
     sums, strange = rank_sums(y_true, y_pred, weights)
-    return None if strange.any().item() else GpuTotals(None, sums)
+    of_true, of_pred = strange.tolist()
+    return None if of_true or of_pred else GpuTotals(None, sums.cpu().numpy())
 
 
 def _is_soft(scores: torch.Tensor) -> torch.Tensor:

@@ -13,26 +13,33 @@ import triton.language as tl
 from choral.rows.gpu.sorting import on_its_device, readable
 
 BYTES = (torch.bool, torch.uint8, torch.int8)
-TILE = 1024  # words or values a program holds at once
-MAX_WORDS = 128  # at a time: a byte counts to 255
+VALUES_A_THREAD = 16  # of each matrix, which a program holds at once
+MAX_COLUMNS = 1024  # words or values of a row at a time
 MAX_BINS = 1024  # of a histogram in shared memory
+N_STRANGE = 3  # numbers about values
 VALUES_PER_PROGRAM = 4096
 
 
 class WrongLabels(NamedTuple):
-    """The number of wrong labels of each row, and what values there were; all on the device.
+    """What was found in two matrices, in one tensor on the device, for it is sent to the host at once.
 
     Attributes
     ----------
-    counts : Tensor of shape (n_rows,)
-        Wrong labels of each row.
-    strange : Tensor of shape (3,)
-        How many true labels are not binary, how many predictions are not allowed, and 1 if there are predictions other
-        than 0 and 1, else 0.
+    found : Tensor of shape (3 + n_labels + 1,)
+        ``strange``, then ``rows_by_errors``, as whole numbers.
     """
 
-    counts: torch.Tensor
-    strange: torch.Tensor
+    found: torch.Tensor
+
+    @property
+    def strange(self) -> torch.Tensor:
+        """How many true labels are not binary, how many predictions are refused, and 1 if some are not 0 and 1."""
+        return self.found[:N_STRANGE]
+
+    @property
+    def rows_by_errors(self) -> torch.Tensor:
+        """Rows with 0, 1, ..., n_labels wrong labels."""
+        return self.found[N_STRANGE:]
 
 
 @triton.jit
@@ -47,8 +54,12 @@ def _count_words(true, pred, counts, strange, n_rows, n_words, ROWS: tl.constexp
         y = tl.load(true + places, mask=inside, other=0)
         s = tl.load(pred + places, mask=inside, other=0)
         met |= y | s
-        bytes_ = tl.sum(y ^ s, axis=1)
-        pairs = (bytes_ & 0x00FF00FF) + ((bytes_ >> 8) & 0x00FF00FF)
+        bytes_ = y ^ s
+        if WORDS <= 128:  # a byte counts to 255
+            bytes_ = tl.sum(bytes_, axis=1)
+            pairs = (bytes_ & 0x00FF00FF) + ((bytes_ >> 8) & 0x00FF00FF)
+        else:
+            pairs = tl.sum((bytes_ & 0x00FF00FF) + ((bytes_ >> 8) & 0x00FF00FF), axis=1)
         wrong += (pairs & 0xFFFF) + (pairs >> 16)
     tl.store(counts + rows, wrong, mask=rows < n_rows)
     if tl.max(tl.max(_strange_bytes(met), axis=1), axis=0) > 0:  # hardly ever: count them in a walk of its own
@@ -116,18 +127,23 @@ def _add(total, tile):
 
 
 @triton.jit
-def _histogram(counts, histogram, n_rows, BINS: tl.constexpr, VALUES: tl.constexpr):
+def _histogram(counts, histogram, n_rows, n_labels, BINS: tl.constexpr, MAX_BINS: tl.constexpr, VALUES: tl.constexpr):
     rows = tl.program_id(0).to(tl.int64) * VALUES + tl.arange(0, VALUES)
-    values = tl.load(counts + rows, mask=rows < n_rows, other=0)
-    found = tl.histogram(values, BINS, mask=rows < n_rows)
-    tl.atomic_add(histogram + tl.arange(0, BINS), found.to(tl.int64), mask=found > 0)
+    inside = rows < n_rows
+    # Bytes that are no labels may have been counted as anything.
+    values = tl.minimum(tl.maximum(tl.load(counts + rows, mask=inside, other=0), 0), n_labels)
+    if BINS <= MAX_BINS:
+        found = tl.histogram(values, BINS, mask=inside)
+        tl.atomic_add(histogram + tl.arange(0, BINS), found.to(tl.int64), mask=found > 0)
+    else:  # rows are few and bins many
+        tl.atomic_add(histogram + values, tl.full([VALUES], 1, tl.int64), mask=inside)
 
 
 @on_its_device
 def wrong_labels(
     y_true: torch.Tensor, y_pred: torch.Tensor, cut: torch.Tensor | None = None, logits: bool = False
 ) -> WrongLabels:
-    """Count the wrong labels of each row of two matrices of one shape, in one pass.
+    """Count rows of two matrices of one shape by their wrong labels, in one pass over the matrices.
 
     Parameters
     ----------
@@ -141,39 +157,32 @@ def wrong_labels(
     y_true, y_pred = y_true.contiguous(), y_pred.contiguous()
     n_rows, n_labels = y_true.shape
     counts = torch.empty(n_rows, dtype=torch.int32, device=y_true.device)
-    strange = torch.zeros(3, dtype=torch.int64, device=y_true.device)
+    found = torch.zeros(N_STRANGE + n_labels + 1, dtype=torch.int64, device=y_true.device)
     if cut is None and _are_words(y_true) and _are_words(y_pred):
         y_true, y_pred = y_true.view(torch.int32), y_pred.view(torch.int32)
-        columns, rows = _tile_of(n_labels // 4)
+        columns, rows, warps = _tile_of(n_labels // 4)
         _count_words[(triton.cdiv(n_rows, rows),)](
-            y_true, y_pred, counts, strange, n_rows, n_labels // 4, rows, columns, num_warps=4
+            y_true, y_pred, counts, found, n_rows, n_labels // 4, rows, columns, num_warps=warps
         )
     else:
         y_true, y_pred = readable(y_true), readable(y_pred)
-        columns, rows = _tile_of(n_labels)
+        columns, rows, warps = _tile_of(n_labels)
         _count_values[(triton.cdiv(n_rows, rows),)](
-            y_true, y_pred, counts if cut is None else cut, counts, strange, n_rows, n_labels, rows, columns,
-            cut is not None, logits, num_warps=4,
+            y_true, y_pred, counts if cut is None else cut, counts, found, n_rows, n_labels, rows, columns,
+            cut is not None, logits, num_warps=warps,
         )  # fmt: skip
-    return WrongLabels(counts, strange)
-
-
-def _tile_of(width: int) -> tuple[int, int]:
-    """How many columns and rows a program holds at once."""
-    columns = min(triton.next_power_of_2(width), MAX_WORDS)
-    return columns, max(1, TILE // columns)
-
-
-@on_its_device
-def rows_by_errors(counts: torch.Tensor, n_labels: int) -> torch.Tensor:
-    """Rows with 0, 1, ..., n_labels wrong labels, as whole numbers."""
     bins = triton.next_power_of_2(n_labels + 1)
-    if bins > MAX_BINS:
-        return torch.bincount(counts, minlength=n_labels + 1)
-    histogram = torch.zeros(bins, dtype=torch.int64, device=counts.device)
-    grid = (triton.cdiv(len(counts), VALUES_PER_PROGRAM),)
-    _histogram[grid](counts, histogram, len(counts), bins, VALUES_PER_PROGRAM)
-    return histogram[: n_labels + 1]
+    _histogram[(triton.cdiv(n_rows, VALUES_PER_PROGRAM),)](
+        counts, found[N_STRANGE:], n_rows, n_labels, bins, MAX_BINS, VALUES_PER_PROGRAM
+    )
+    return WrongLabels(found)
+
+
+def _tile_of(width: int) -> tuple[int, int, int]:
+    """How many columns and rows a program holds at once, and its warps: one where rows are short."""
+    columns = min(triton.next_power_of_2(width), MAX_COLUMNS)
+    warps = max(1, min(4, columns // 128))
+    return columns, max(1, VALUES_A_THREAD * 32 * warps // columns), warps
 
 
 def _are_words(labels: torch.Tensor) -> bool:
