@@ -175,8 +175,8 @@ def _counting_loss(
 ) -> Tensor:
     check_differentiable(preds, target)
     check_reduction(reduction)
-    (cumulative,) = tables_made_by(make, parameter, constant(preds.shape[1]), preds.device)
-    return reduce_rows(ordered_losses(preds, target, cumulative, "scores"), reduction)
+    cumulative, n_weighing = tables_made_by(make, parameter, constant(preds.shape[1]), preds.device)
+    return reduce_rows(ordered_losses(preds, target, cumulative, "scores", n_weighing=n_weighing), reduction)
 
 
 def check_differentiable(preds: Any, target: Any) -> None:

@@ -173,7 +173,7 @@ class LabelSetLoss(nn.Module):
 
     def _gains_by_count(self, target: Tensor) -> Tensor:
         n_labels = constant(target.shape[1])
-        (deficits,) = tables_of(self.measure, n_labels, target.device)
+        deficits, _ = tables_of(self.measure, n_labels, target.device)
         with torch.autocast(target.device.type, enabled=False):  # half precision cannot count beyond 256
             labels, candidates = target.float(), self.labelsets.float()
             wrong = labels.sum(dim=1, keepdim=True) + candidates.sum(dim=1) - 2 * labels @ candidates.T

@@ -9,6 +9,7 @@ equal labels alike and does not depend on how a device sorts.
 
 from typing import Literal
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -16,9 +17,12 @@ from torch import Tensor
 from choral.rows.gpu import HAS_TRITON, MAX_SORTED_LABELS
 
 Kind = Literal["scores", "logistic", "absolute"]
+NEGLIGIBLE = 2**-26  # of all weight: a quarter of what single precision rounds away
 
 
-def ordered_losses(values: Tensor, target: Tensor, cumulative: Tensor, kind: Kind) -> Tensor:
+def ordered_losses(
+    values: Tensor, target: Tensor, cumulative: Tensor, kind: Kind, *, n_weighing: int | None = None
+) -> Tensor:
     """The loss of each row under a counting measure.
 
     Parameters
@@ -31,6 +35,9 @@ def ordered_losses(values: Tensor, target: Tensor, cumulative: Tensor, kind: Kin
         What the 0, 1, ..., n_labels largest errors weigh together: the measure's ``deficits``.
     kind : {"scores", "logistic", "absolute"}
         What an error is: see `label_margins` and `errors_of`.
+    n_weighing : int, optional
+        How many of the largest errors carry the weight: see `count_weighing`. On a GPU, where they are few, others are
+        left out in single and half precision.
 
     Returns
     -------
@@ -38,10 +45,25 @@ def ordered_losses(values: Tensor, target: Tensor, cumulative: Tensor, kind: Kin
         In float32 at least.
     """
     if HAS_TRITON and values.is_cuda and values.shape[1] <= MAX_SORTED_LABELS:
+        from choral.rows.gpu import leading_losses
         from choral.rows.gpu.ordered_losses import ordered_losses as fused
 
+        if n_weighing is not None and leading_losses.serves_losses(values, n_weighing):
+            return leading_losses.leading_losses(values, target, cumulative, kind, n_weighing)
         return fused(values, target, cumulative, kind)
     return plain_ordered_losses(values, target, cumulative, kind)
+
+
+def count_weighing(deficits: np.ndarray) -> int:
+    """How many of the largest errors carry all the weight but what single precision rounds away.
+
+    Examples
+    --------
+    >>> from choral import BinomialMeasure
+    >>> [count_weighing(BinomialMeasure(k).deficits(1000)) for k in (2, 500, 1000)]
+    [999, 26, 1]
+    """
+    return int(np.count_nonzero(deficits < deficits[-1] * (1 - NEGLIGIBLE)))
 
 
 def plain_ordered_losses(values: Tensor, target: Tensor, cumulative: Tensor, kind: Kind) -> Tensor:

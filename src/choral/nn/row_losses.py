@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from choral.measures import ByCount, ByRelevance, Form, Measure, Table, Terms
-from choral.nn.ordering import Kind, errors_of, label_margins, ordered_losses
+from choral.nn.ordering import Kind, count_weighing, errors_of, label_margins, ordered_losses
 
 MAX_MEASURES = 32  # whose tensors are kept; a Capacity on 20 labels takes 8 MiB, and 168 with relevance weighting
 
@@ -45,7 +45,8 @@ def _recipe_of(form: Form) -> _Recipe:
     """The one place where losses on tensors ask for the form of a measure."""
     match form:
         case ByCount():
-            return _Recipe("ordered", [form.deficits()])
+            deficits = form.deficits()
+            return _Recipe("ordered", [deficits, count_weighing(deficits)])
         case Terms():
             return _Recipe("terms", _tables_of_terms(form))
         case Table():
@@ -76,8 +77,8 @@ def _tables_of_relevance(form: ByRelevance) -> list[np.ndarray]:
     return [np.array([form.beta]), form.shapley, np.bincount(form.carriers, minlength=form.n_labels).astype(float)]
 
 
-def _ordered(values: Tensor, target: Tensor, kind: Kind, tables: list[Tensor]) -> Tensor:
-    return ordered_losses(values, target, tables[0], kind)
+def _ordered(values: Tensor, target: Tensor, kind: Kind, tables: list[Any]) -> Tensor:
+    return ordered_losses(values, target, tables[0], kind, n_weighing=tables[1])
 
 
 def _terms(values: Tensor, target: Tensor, kind: Kind, tables: list[Tensor]) -> Tensor:
@@ -171,7 +172,7 @@ _LOSSES: dict[str, Callable[[Tensor, Tensor, Kind, list[Tensor]], Tensor]] = {
 
 
 @torch.compiler.assume_constant_result
-def tables_of(measure: Any, n_labels: int, device: torch.device) -> list[Tensor]:
+def tables_of(measure: Any, n_labels: int, device: torch.device) -> list[Any]:
     """What the loss under a measure is computed from, in doubles where the device has them: see `_recipe_of`."""
     _check_complete(measure)
     return _find(measure, n_labels, device).tables
@@ -184,7 +185,7 @@ def _loss_name(measure: Any, n_labels: int, device: torch.device) -> str:
 
 
 @torch.compiler.assume_constant_result
-def tables_made_by(make: Callable[[Any], Measure], parameter: Any, n_labels: int, device: Any) -> list[Tensor]:
+def tables_made_by(make: Callable[[Any], Measure], parameter: Any, n_labels: int, device: Any) -> list[Any]:
     """`tables_of` a measure that is yet to be made: this works while compiling, too."""
     return _find(make(parameter), n_labels, device).tables
 
@@ -212,7 +213,7 @@ def _find(measure: Any, n_labels: int, device: torch.device) -> _Recipe:
 def _make_once(measure: Any, n_labels: int, device: torch.device) -> _Recipe:
     name, tables = _recipe_of(measure.form(n_labels))
     with torch.inference_mode(False):  # tables first asked for in an evaluation must serve in training, too
-        return _Recipe(name, [as_tensor(table, device) for table in tables])
+        return _Recipe(name, [table if isinstance(table, int) else as_tensor(table, device) for table in tables])
 
 
 def as_tensor(array: np.ndarray, device: torch.device) -> Tensor:

@@ -10,6 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
+from choral.rows.gpu.margins import KINDS, errors_and_slopes, load_margins
 from choral.rows.gpu.sorting import (
     Tile,
     as_keys,
@@ -25,26 +26,10 @@ from choral.rows.gpu.sorting import (
     sort_descending,
 )
 
-KINDS = ("scores", "logistic", "absolute")
 KEYS_OF_NUMBERS = {torch.float32: -0x7F800001, torch.float64: -0x7FF0000000000001}  # the least: of minus infinity
 HELD_BITS = 4  # fewer registers a thread, so more threads while others wait for memory
 PROGRAMS_PER_PROCESSOR = 24
 ENTRIES_A_PROGRAM = 512  # of the passes over sorted rows, or one row
-
-
-@triton.jit
-def _margins(values, target, places, inside, KIND: tl.constexpr, DOUBLE: tl.constexpr):
-    """What the error of each label grows with, and whether it falls as the value grows."""
-    z = tl.load(values + places, mask=inside, other=0)
-    y = tl.load(target + places, mask=inside, other=0)
-    if DOUBLE:
-        z, y = z.to(tl.float64), y.to(tl.float64)
-    else:
-        z, y = z.to(tl.float32), y.to(tl.float32)
-    if KIND == 0:
-        return tl.abs(z - y), z < y
-    else:
-        return tl.where(y > 0.5, -z, z), y > 0.5
 
 
 @triton.jit
@@ -58,27 +43,10 @@ def _sort_margins(
     for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
         rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
         inside = (rows < n_rows) & (labels < n_labels)
-        margins, _ = _margins(values, target, rows * n_labels + labels, inside, KIND, DOUBLE)
+        margins, _ = load_margins(values, target, rows * n_labels + labels, inside, KIND, DOUBLE)
         keys = as_keys(tl.where(inside, margins, float("-inf")), DOUBLE)
         keys = sort_descending(keys, HELD_BITS, BITS, ROWS, CUBE)
         tl.store(sorted_keys + (rows << BITS) + places, keys, mask=rows < n_rows)
-
-
-@triton.jit
-def _errors_and_slopes(margins, KIND: tl.constexpr):
-    """The errors that belong to margins, and how steeply they grow."""
-    if KIND == 0:
-        return margins, tl.where(margins == 0, 0.0, 1.0).to(margins.dtype)
-    else:
-        decay = tl.exp(-tl.abs(margins))
-        above = 1 + decay
-        chances = tl.where(margins >= 0, 1.0, decay) / above
-        if KIND == 1:
-            # log(1 + decay) = log(above) but for rounding, which this ratio makes good where decay is tiny
-            tails = tl.where(above == 1, decay, tl.log(above) * (decay / tl.where(above == 1, 1.0, above - 1)))
-            return tl.maximum(margins, 0.0) + tails, chances
-        else:
-            return chances, chances * (1 - chances)
 
 
 @triton.jit
@@ -90,7 +58,7 @@ def _add_up(
     places = tl.arange(0, 1 << BITS)[None, :]
     inside = (rows < n_rows)[:, None] & (rank_at(places, HELD_BITS, BITS) < n_labels)
     margins = as_numbers(tl.load(sorted_keys + (rows << BITS)[:, None] + places, mask=inside, other=0), DOUBLE)
-    errors, _ = _errors_and_slopes(margins, KIND)
+    errors, _ = errors_and_slopes(margins, KIND)
     products = tl.load(steps + places).to(errors.dtype) * errors
     tl.store(losses + rows, tl.sum(tl.where(inside, products, 0.0), axis=1), mask=rows < n_rows)
 
@@ -103,7 +71,7 @@ def _weigh(
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     labels = tl.arange(0, 1 << BITS)[None, :]
     inside = (rows < n_rows)[:, None] & (labels < n_labels)
-    margins, falls = _margins(values, target, rows[:, None] * n_labels + labels, inside, KIND, DOUBLE)
+    margins, falls = load_margins(values, target, rows[:, None] * n_labels + labels, inside, KIND, DOUBLE)
     keys = as_keys(margins, DOUBLE)
     ordered = sorted_keys + (rows << BITS)[:, None]
     first = tl.zeros([ROWS, 1 << BITS], dtype=tl.int32)  # how many are larger
@@ -122,7 +90,7 @@ def _weigh(
             last = tl.where(ties & (found >= keys), probe, last)
         sums = tl.load(cumulative + last, mask=ties, other=0.0) - tl.load(cumulative + first, mask=ties, other=0.0)
         weights = tl.where(ties, (sums / (last - first)).to(weights.dtype), weights)
-    _, slopes = _errors_and_slopes(margins, KIND)
+    _, slopes = errors_and_slopes(margins, KIND)
     slopes *= weights * tl.load(upstream + rows, mask=rows < n_rows, other=0.0)[:, None]
     tl.store(gradients + rows[:, None] * n_labels + labels, tl.where(falls, -slopes, slopes), mask=inside)
 
@@ -199,6 +167,7 @@ def _(values, target, keys, cumulative, upstream, kind):
 def _keep(ctx, inputs, output):
     values, target, cumulative, ctx.kind = inputs
     ctx.save_for_backward(values, target, output[1], cumulative)
+    ctx.set_materialize_grads(False)  # the sorted margins have none
 
 
 def _backward(ctx, of_losses, of_keys):

@@ -67,14 +67,45 @@ def sort_descending(keys, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.
 
 
 @triton.jit
+def sort_leading(
+    keys, LEADING_BITS: tl.constexpr,
+    HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr,
+):  # fmt: skip
+    """Put the 2^LEADING_BITS largest integers of each row first, the largest first; the others become copies of them.
+
+    Parts of that many are sorted. Then neighbours keep the larger ones of what both hold, sort these anew, and so do
+    neighbours of neighbours: about half of the steps of a whole sort, and few between threads.
+    """
+    shape: tl.constexpr = [ROWS, 1 << HELD_BITS, 1 << (BITS - HELD_BITS)]
+    ranks = tl.reshape(tl.broadcast_to(ranks_of(HELD_BITS, BITS), shape), CUBE)
+    keys = tl.reshape(keys, CUBE)
+    for block in tl.static_range(1, BITS + 1):
+        if block > LEADING_BITS:
+            keys = tl.maximum(keys, _partners(keys, block - 1, HELD_BITS, BITS))
+        turned = -((ranks >> block) & 1) if block >= HELD_BITS else 0
+        keys ^= turned
+        for step in tl.static_range(LEADING_BITS):
+            if step < block:
+                keys = _exchange(keys, ranks, min(block, LEADING_BITS) - 1 - step, block, HELD_BITS, BITS)
+        keys ^= turned
+    return tl.reshape(keys, shape)
+
+
+@triton.jit
+def _partners(keys, BIT: tl.constexpr, HELD_BITS: tl.constexpr, BITS: tl.constexpr):
+    """The key at the rank that differs in a bit."""
+    axis: tl.constexpr = HELD_BITS - BIT if BIT < HELD_BITS else BITS + HELD_BITS - BIT
+    return tl.sum(keys, axis=axis, keep_dims=True) - keys
+
+
+@triton.jit
 def _exchange(keys, ranks, BIT: tl.constexpr, BLOCK: tl.constexpr, HELD_BITS: tl.constexpr, BITS: tl.constexpr):
     """Put the larger of two keys first whose ranks differ in a bit.
 
     Every other block of ranks is to be sorted upwards. Where a block lies within a thread, that is known when the
     kernel is compiled; where it does not, the caller has turned over the bits of the keys, which turns the order round.
     """
-    axis: tl.constexpr = HELD_BITS - BIT if BIT < HELD_BITS else BITS + HELD_BITS - BIT
-    partners = tl.sum(keys, axis=axis, keep_dims=True) - keys
+    partners = _partners(keys, BIT, HELD_BITS, BITS)
     if BLOCK < HELD_BITS:
         is_first = (((ranks >> BIT) ^ (ranks >> BLOCK)) & 1) == 0
     else:
