@@ -83,12 +83,15 @@ class DevicePairs:
 
     def differences(self, labels: Sequence[int] | None = None, decided: DeviceSupport | None = None) -> Array:
         predicted, true = self.predictions.numbers, self.labelsets.numbers
-        counted = self.xp.ones_like(predicted) if decided is None else decided.numbers
+        counted = None if decided is None else decided.numbers
         if labels is not None:
-            predicted, true, counted = (take_columns(numbers, labels) for numbers in (predicted, true, counted))
+            predicted, true = take_columns(predicted, labels), take_columns(true, labels)
+            counted = None if counted is None else take_columns(counted, labels)
         # Where a label is predicted it is wrong if it is not true, and the other way round.
-        signed = counted * (1 - 2 * predicted)
-        wrong = self.xp.sum(counted * predicted, axis=-1, keepdims=True) + self.products(signed, true)
+        signed = 1 - 2 * predicted
+        if counted is not None:
+            signed, predicted = counted * signed, counted * predicted
+        wrong = self.xp.sum(predicted, axis=-1, keepdims=True) + self.products(signed, true)
         return self.xp.astype(wrong, self.xp.int32)
 
     def index_differences(self) -> Array:

@@ -25,10 +25,12 @@ def hadamard_transform(table: Array) -> Array:
     Arrays that are not NumPy's stay on their device and keep their floating-point type.
     """
     if serves(table):
-        from choral.rows.gpu import walsh
+        from choral.rows.gpu import walsh, walsh_double
 
         if walsh.serves_table(table):
             return walsh.hadamard_transform(table)
+        if walsh_double.serves_doubles(table):
+            return walsh_double.transform_doubles(table)
     return _by_products(table)
 
 

@@ -1,7 +1,7 @@
 """LabelDistribution: probabilities of label sets, for one instance or for many over a shared support."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -32,7 +32,7 @@ from choral.decisions.device_support import (
 )
 from choral.decisions.instances import Instances
 from choral.decisions.label_weights import distinct_rows, merge_equal, total_weights
-from choral.decisions.risks import make_risk
+from choral.decisions.risks import ByCountRisk, ByCountRisks, Risk, make_risk
 from choral.decisions.support import Support, block_entries, instance_blocks, make_instances, row_blocks, slices
 from choral.measures.subsets import members_table
 from choral.overlap import AnyLoss, LossForm
@@ -318,9 +318,43 @@ class LabelDistribution(Value, Distribution):
         labels : array of shape (n_instances, n_labels)
             The predictions, 0 and 1.
         """
-        risk = make_risk(form, self.weights)
+        return self.add_up_risk(make_risk(form, self.weights), labels)
+
+    def add_up_risk(self, risk: Risk, labels: Array) -> Array:
+        """The same for a risk that is made already.
+
+        Parameters
+        ----------
+        risk : Risk
+            The expected loss under a form.
+        labels : array of shape (n_instances, n_labels)
+            The predictions, 0 and 1.
+        """
         risks = concatenate(risk.risks(instances, labels[rows, :]) for rows, instances in self.blocks())
         return xp_of(risks).clip(risks, 0, 1)
+
+    def add_up_risks(self, risks: Sequence[Risk], labels: Array) -> list[Array]:
+        """The same for several risks, each with predictions of its own.
+
+        Parameters
+        ----------
+        risks : sequence of Risk
+            The expected losses under some forms.
+        labels : array of shape (n_risks, n_instances, n_labels)
+            The predictions, 0 and 1.
+        """
+        counting = [risk for risk in risks if isinstance(risk, ByCountRisk)]
+        if self._device is None or self.has_own_labelsets or len(counting) < len(risks):
+            return [self.add_up_risk(risk, labels[number, ...]) for number, risk in enumerate(risks)]
+        xp, at_once, found = xp_of(labels), ByCountRisks(counting), []
+        for rows in row_blocks(self.n_instances, len(risks) * self.n_labelsets, self.weights):
+            weights = self.weights[None, rows, :]
+            weights = xp.broadcast_to(weights, (len(risks), *weights.shape[1:]))
+            instances = DeviceInstances(self._support, xp.reshape(weights, (1, -1, self.n_labelsets)))  # type: ignore[arg-type]
+            part = at_once.risks(instances, xp.reshape(labels[:, rows, :], (-1, self.n_labels)))
+            found.append(xp.clip(xp.reshape(part, (len(risks), -1)), 0, 1))
+        together = xp.concat(found, axis=1)
+        return [together[number, :] for number in range(len(risks))]
 
     def wrong_labels(self, predictions: LabelMatrix) -> Array:
         labels = self.check_predictions(predictions)

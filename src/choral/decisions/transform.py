@@ -5,7 +5,8 @@ convolution over bit vectors: the distribution is transformed once, and each mea
 back, K 2^K steps instead of 4^K. Relevance weighting depends on y as well, but only through factors: it is a sum of
 such convolutions.
 
-It runs where the arrays of the distribution lie, and nothing is read back: of all predictions whose risk is within the
+It runs where the arrays of the distribution lie, and nothing is read back. All that measures need goes there first,
+since a device that is sent numbers finishes its work before it takes them. Of all predictions whose risk is within the
 tolerance of the least, that one is taken whose key is least. A key has the number of labels in its highest bits; below
 them label i has bit K - 1 - i, which is 0 where the label is predicted. So keys are in the order in which ties are
 broken, and they say what they stand for.
@@ -21,11 +22,13 @@ from choral.decisions.decision import Decision, exact_decision
 from choral.decisions.device_arrays import count_up, gather
 from choral.decisions.hadamard import hadamard_transform, transform_by_size
 from choral.decisions.label_distribution import LabelDistribution
+from choral.decisions.risks import make_risk
 from choral.decisions.risks.table import loss_table, mass_table
 from choral.decisions.support import row_blocks
 from choral.decisions.ties import TOLERANCE
 from choral.measures.forms import ByCount, ByRelevance, Form, Table, Terms
 from choral.measures.subsets import set_sizes, zeta_transform
+from choral.rows.gpu import serves
 
 MAX_LABELS_OF_SHORT_KEYS = 26  # up to which a key has 32 bits
 
@@ -50,19 +53,35 @@ class AllSets:
         """One value for each size as one for each set."""
         return gather(to_library_of(values, self.like), self.sizes)
 
+    def transform_times(self, table: Array, factors: Array) -> Array:
+        """The transform of a table times a factor for the size of each set, which is where the table is."""
+        if serves(table):
+            from choral.rows.gpu import walsh_double
+
+            if walsh_double.serves_doubles(table):
+                return walsh_double.transform_doubles(table, factors)
+        return hadamard_transform(table * gather(factors, self.sizes))
+
     def has_label(self, label: int) -> Array:
         """1 for the sets that have a label, else 0."""
         bits = self.xp.reshape(as_real(count_up(2, self.like)), (1, 2, 1))
         return self.xp.reshape(self.xp.broadcast_to(bits, (1 << (self.n_labels - 1 - label), 2, 1 << label)), (-1,))
 
-    def best(self, risks: Array) -> tuple[Array, Array]:
-        """The prediction of least risk in each row, ties broken, and that risk."""
+    def members(self, keys: Array) -> Array:
+        """The sets with these keys, as 0 and 1 along a further axis."""
+        bits = self.n_labels - 1 - count_up(self.n_labels, keys, keys.dtype)
+        return self.xp.astype(1 - ((keys[..., None] >> bits) & 1), self.xp.uint8)
+
+    def least_keys(self, risks: Array) -> tuple[Array, Array]:
+        """The key of the prediction of least risk in each row, ties broken, and that risk."""
+        if serves(risks):
+            from choral.rows.gpu import walsh_double
+
+            return walsh_double.least_keys(risks, self.keys, TOLERANCE)
         xp = self.xp
         least = xp.min(risks, axis=1)
         no_key = xp.full_like(self.keys[:1], xp.iinfo(self.keys.dtype).max)
-        keys = xp.min(xp.where(risks <= least[:, None] + TOLERANCE, self.keys, no_key), axis=1)
-        bits = self.n_labels - 1 - count_up(self.n_labels, keys, keys.dtype)
-        return xp.astype(1 - ((keys[:, None] >> bits) & 1), xp.uint8), least
+        return xp.min(xp.where(risks <= least[:, None] + TOLERANCE, self.keys, no_key), axis=1), least
 
 
 class Spectrum:
@@ -89,17 +108,17 @@ def transform(distribution: LabelDistribution, forms: Sequence[Form]) -> list[De
         )
     sets = AllSets(n_labels, distribution.weights)
     risks_of = [_all_risks(form, sets) for form in forms]
+    sums_of = [make_risk(form, distribution.weights) for form in forms]
     found: list[list[tuple[Array, Array]]] = [[] for _ in forms]
     for rows in row_blocks(distribution.n_instances, 1 << n_labels, sets.like):
         spectrum = Spectrum(distribution.instances(rows).all_weights())
         for part, risks in zip(found, risks_of, strict=True):
-            part.append(sets.best(risks(spectrum)))
-    decisions = []
-    for form, part in zip(forms, found, strict=True):
-        labels, least = map(concatenate, zip(*part, strict=True))
-        # The risks are added up anew: a transform keeps the digits of the largest risk, a sum those of each.
-        decisions.append(exact_decision(labels, distribution.risk_under(form, labels), least))
-    return decisions
+            part.append(sets.least_keys(risks(spectrum)))
+    keys, least = zip(*(map(concatenate, zip(*part, strict=True)) for part in found), strict=True)
+    labels = sets.members(sets.xp.stack(keys))
+    # The risks are added up anew: a transform keeps the digits of the largest risk, a sum those of each.
+    found_risks = distribution.add_up_risks(sums_of, labels)
+    return [exact_decision(labels[number, ...], risk, least[number]) for number, risk in enumerate(found_risks)]
 
 
 def _all_risks(form: Form, sets: AllSets) -> Risks:
@@ -107,7 +126,8 @@ def _all_risks(form: Form, sets: AllSets) -> Risks:
     match form:
         case ByCount():
             factors = transform_by_size(form.deficits()) / (1 << sets.n_labels)  # of a transform there and back
-            return lambda spectrum: hadamard_transform(spectrum.transformed * sets.of_sizes(factors))
+            there = to_library_of(factors, sets.like)
+            return lambda spectrum: sets.transform_times(spectrum.transformed, there)
         case Terms() | Table():
             of_sets = hadamard_transform(to_library_of(loss_table(form), sets.like)) / (1 << sets.n_labels)
             return lambda spectrum: hadamard_transform(spectrum.transformed * of_sets)

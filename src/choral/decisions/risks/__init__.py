@@ -2,14 +2,14 @@
 
 from choral._array_api import Array
 from choral.decisions.risks.base import Bound, Risk
-from choral.decisions.risks.by_count import ByCountRisk, RelevanceByCountRisk
+from choral.decisions.risks.by_count import ByCountRisk, ByCountRisks, RelevanceByCountRisk
 from choral.decisions.risks.overlap import OverlapRisk
 from choral.decisions.risks.table import RelevanceTableRisk, TableRisk
 from choral.decisions.risks.terms import TermsRisk
 from choral.measures.forms import ByCount, ByRelevance, Table, Terms
 from choral.overlap import ByOverlap, LossForm
 
-__all__ = ["Bound", "ByCountRisk", "Risk", "make_risk"]
+__all__ = ["Bound", "ByCountRisk", "ByCountRisks", "Risk", "make_risk"]
 
 
 def make_risk(form: LossForm, like: Array) -> Risk:

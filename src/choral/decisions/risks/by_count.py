@@ -8,13 +8,14 @@ wrong, a predicted set of s and a true one of R labels, :math:`j = K - d` labels
 :math:`a = (s + R - d) / 2` of them relevant.
 """
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from math import comb
 
 import numpy as np
 
-from choral._array_api import Array, as_real, to_library_of, xp_of
-from choral.decisions.device_arrays import gather
+from choral._array_api import Array, as_real, concatenate, to_library_of, xp_of
+from choral.decisions.device_arrays import count_up, gather
 from choral.decisions.instances import Instances, PairsOfSets
 from choral.decisions.risks.base import Bound, Risk, gains, keep_relevance, label_costs
 from choral.measures.forms import ByCount, ByRelevance
@@ -31,10 +32,7 @@ class ByCountRisk(Risk):
         self.table = table
         self.like = like
         self.is_convex = is_convex
-        # One label nearer, and from there to one farther. At both ends no such label is left: never used there.
-        nearer = np.append(table[:1], table[:-1])
-        step = np.append(table[1:], table[-1]) - nearer
-        self._table, self._nearer, self._step = (to_library_of(part, like) for part in (table, nearer, step))
+        self._table = to_library_of(table, like)
         self._slacks = lru_cache(maxsize=None)(self._slacks_of_chords)
 
     @classmethod
@@ -43,6 +41,13 @@ class ByCountRisk(Risk):
         rises = np.diff(form.weights())
         # Hardly any rise is allowed: what a chord may lie above the loss adds up over all labels.
         return cls(form.deficits(), like, is_convex=bool((rises <= NOISE / form.n_labels**2).all()))
+
+    @cached_property
+    def _steps(self) -> tuple[Array, Array]:
+        """One label nearer, and from there to one farther. At both ends no such label is left: never used there."""
+        nearer = np.append(self.table[:1], self.table[:-1])
+        step = np.append(self.table[1:], self.table[-1]) - nearer
+        return to_library_of(nearer, self.like), to_library_of(step, self.like)
 
     def guides(self) -> list["ByCountRisk"]:
         """Where v jumps, single changes see no slope: averages over more and fewer errors lead there."""
@@ -62,8 +67,8 @@ class ByCountRisk(Risk):
 
     def flips(self, instances: Instances, labels: Array) -> Array:
         distances = instances.pairs(labels).differences()
-        nearer = instances.total(gather(self._nearer, distances))[:, None]
-        step = gather(self._step, distances)
+        nearer, step = (gather(table, distances) for table in self._steps)
+        nearer = instances.total(nearer)[:, None]
         # A label set with the label comes nearer when the label is added, goes farther when it is removed.
         with_label, all_sets = instances.by_label(step), instances.total(step)[:, None]
         return nearer + xp_of(labels).where(labels > 0, with_label, all_sets - with_label)
@@ -116,6 +121,20 @@ class ByCountRisk(Risk):
             n_left -= counts[-1]
         by_rank = self.table[np.repeat(np.arange(self.n_labels + 1), counts)]
         return instances.ranked_total(to_library_of(by_rank, self.like))
+
+
+class ByCountRisks:
+    """Expected losses under several counting measures at once: a device is asked once, not once for each."""
+
+    def __init__(self, risks: Sequence[ByCountRisk]):
+        self._n_risks, self._size = len(risks), risks[0].n_labels + 1
+        self._tables = concatenate(risk._table for risk in risks)
+
+    def risks(self, instances: Instances, labels: Array) -> Array:
+        """As `Risk.risks`, for predictions under the first measure, then under the next, and so on."""
+        wrong = instances.pairs(labels).differences()
+        measures = count_up(instances.n_instances, wrong, wrong.dtype) // (instances.n_instances // self._n_risks)
+        return instances.total(gather(self._tables, wrong + self._size * measures[:, None]))
 
 
 class RelevanceByCountRisk(Risk):
