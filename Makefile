@@ -110,6 +110,7 @@ bench: $(VENV)/installed-cli,plot,dask,fast ## speed, as ratios measured in one 
 
 # The Python that has PyTorch for this GPU: an environment of ours would take the build for the CPU.
 GPU_PYTHON ?= python3
+gpu: export XLA_PYTHON_CLIENT_PREALLOCATE = false  # JAX would take most of the memory at once
 gpu: ## on a machine with a GPU: test choral.nn and the kernels there, and measure (docs/gpu.md gets the table)
 	PYTHONPATH=src TRITON_INTERPRET=0 $(GPU_PYTHON) -m pytest tests/rows/test_gpu_kernels.py tests/rows/test_gpu_arrays.py tests/nn
 	PYTHONPATH=src $(GPU_PYTHON) benchmarks/gpu.py --write

@@ -1,12 +1,21 @@
 """The kernels for GPUs, run by Triton's interpreter on the CPU (on the GPU itself where there is one)."""
 
 import os
+from functools import partial
 
 import numpy as np
 import pytest
 
-from choral import BinomialMeasure, ErrorProfile, PolynomialMeasure, SubsetMeasure
-from choral.decisions import hadamard
+from choral import (
+    BinomialMeasure,
+    ErrorProfile,
+    LabelDistribution,
+    PolynomialMeasure,
+    SubsetMeasure,
+    _array_api,
+    bayes_curve,
+)
+from choral.decisions import hadamard, transform
 from choral.profiles import totals as profile_totals
 from choral.rows import gpu
 from choral.rows.blocks import RowOptions
@@ -18,8 +27,10 @@ pytest.importorskip("torchmetrics")
 ordered_losses = pytest.importorskip("choral.rows.gpu.ordered_losses")
 rank_sums = pytest.importorskip("choral.rows.gpu.rank_sums").rank_sums
 totals = pytest.importorskip("choral.rows.gpu.totals")
+leading_losses = pytest.importorskip("choral.rows.gpu.leading_losses")
 walsh = pytest.importorskip("choral.rows.gpu.walsh")
-wrong_labels = pytest.importorskip("choral.rows.gpu.wrong_labels")
+walsh_double = pytest.importorskip("choral.rows.gpu.walsh_double")
+wrong_labels = pytest.importorskip("choral.rows.gpu.wrong_labels").wrong_labels
 ordering = pytest.importorskip("choral.nn.ordering")
 metric = pytest.importorskip("choral.nn.metric")
 
@@ -52,22 +63,17 @@ def by_kernels(monkeypatch):
 @pytest.mark.parametrize("dtypes", [("uint8", "uint8"), ("bool", "int8"), ("int64", "uint8"), ("float32", "float32")])
 def test_wrong_labels_are_counted(rng, shape, dtypes):
     y_true, y_pred = (labels(rng, shape, getattr(torch, dtype)) for dtype in dtypes)
-    counts, strange = wrong_labels.wrong_labels(y_true, y_pred)
+    found = wrong_labels(y_true, y_pred)
     expected = (y_true.double() != y_pred.double()).sum(dim=1)
-    assert counts.tolist() == expected.tolist()
-    assert strange.tolist() == [0, 0, 0]
-    histogram = wrong_labels.rows_by_errors(counts, shape[1])
-    assert histogram.tolist() == torch.bincount(expected, minlength=shape[1] + 1).tolist()
+    assert found.strange.tolist() == [0, 0, 0]
+    assert found.rows_by_errors.tolist() == torch.bincount(expected, minlength=shape[1] + 1).tolist()
 
 
 @pytest.mark.parametrize("n_labels", [8, 9])  # words of four labels, single labels
 def test_all_labels_wrong_do_not_overflow_a_byte(n_labels):
     n_labels *= 128
-    counts, _ = wrong_labels.wrong_labels(
-        torch.ones(2, n_labels, dtype=torch.uint8, device=DEVICE),
-        torch.zeros(2, n_labels, dtype=torch.uint8, device=DEVICE),
-    )
-    assert counts.tolist() == [n_labels, n_labels]
+    right, wrong = (torch.full((2, n_labels), value, dtype=torch.uint8, device=DEVICE) for value in (1, 0))
+    assert wrong_labels(right, wrong).rows_by_errors.tolist() == [0] * n_labels + [2]
 
 
 @pytest.mark.parametrize("value", [2, 128, 255])
@@ -77,8 +83,8 @@ def test_bytes_that_are_no_labels_are_counted(rng, n_rows, n_labels, value):
     y_true, y_pred = labels(rng, (n_rows, n_labels)), labels(rng, (n_rows, n_labels))
     y_pred[8, 4:7] = value
     y_pred[n_rows - 1, 0] = value
-    assert wrong_labels.wrong_labels(y_true, y_pred).strange.tolist() == [0, 4, 1]
-    assert wrong_labels.wrong_labels(y_pred, y_true).strange.tolist()[:2] == [4, 0]
+    assert wrong_labels(y_true, y_pred).strange.tolist() == [0, 4, 1]
+    assert wrong_labels(y_pred, y_true).strange.tolist()[:2] == [4, 0]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
@@ -90,13 +96,14 @@ def test_scores_are_cut_as_by_torch(rng, shape, dtype, cut, logits):
         y_pred = 6 * y_pred - 3
     y_pred[0, 0] = cut  # just enough
     cuts = torch.full((1,), cut, dtype=y_pred.dtype, device=DEVICE)
-    counts, strange = wrong_labels.wrong_labels(y_true, y_pred, cuts, logits)
-    assert counts.tolist() == ((y_pred >= cut) != (y_true == 1)).sum(dim=1).tolist()
-    assert strange.tolist() == [0, 0, 0]
+    found = wrong_labels(y_true, y_pred, cuts, logits)
+    expected = ((y_pred >= cut) != (y_true == 1)).sum(dim=1)
+    assert found.rows_by_errors.tolist() == torch.bincount(expected, minlength=shape[1] + 1).tolist()
+    assert found.strange.tolist() == [0, 0, 0]
     y_pred[0, 0], y_true[-1, -1] = torch.nan, 3
-    assert wrong_labels.wrong_labels(y_true, y_pred, cuts, logits).strange.tolist() == [1, 1, 0]
+    assert wrong_labels(y_true, y_pred, cuts, logits).strange.tolist() == [1, 1, 0]
     y_pred[0, 0] = 1.5
-    assert wrong_labels.wrong_labels(y_true, y_pred, cuts, logits).strange.tolist() == [1, 0 if logits else 1, 0]
+    assert wrong_labels(y_true, y_pred, cuts, logits).strange.tolist() == [1, 0 if logits else 1, 0]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -125,7 +132,7 @@ def test_rows_lie_in_memory_as_they_like(rng, lay):
     y_true, hard, soft = labels(rng, (5, 8)), labels(rng, (5, 8)), scores(rng, (5, 8))
     cumulative = torch.from_numpy(BinomialMeasure(2).deficits(8)).to(DEVICE)
     for function, y_pred in (
-        (lambda y, s: wrong_labels.wrong_labels(y, s).counts, hard),
+        (lambda y, s: wrong_labels(y, s).found, hard),
         (lambda y, s: rank_sums(y, s, None).sums, soft),
         (lambda y, s: ordered_losses.ordered_losses(s, y, cumulative, "scores"), soft),
     ):
@@ -180,6 +187,74 @@ def test_losses_and_gradients_are_those_of_plain_torch(rng, shape, kind, tied, m
         found.append((rows.detach().cpu(), leaf.grad.cpu()))
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-10, atol=1e-13)
+
+
+def round_to_ties(values, tied):
+    """Few values, so that some labels tie; one value; or all but few labels tie where the weight ends."""
+    if tied == "some":
+        return (values * 16).round() / 16
+    if tied == "all":
+        return torch.full_like(values, 0.25)
+    if tied == "below":
+        return torch.where(values > 0.8, values, 0.25)
+    return values
+
+
+@pytest.mark.parametrize("n_labels", [33, 100, 600])
+@pytest.mark.parametrize("kind", ["scores", "logistic", "absolute"])
+@pytest.mark.parametrize("tied", ["nowhere", "some", "below", "all"])
+@pytest.mark.parametrize("share", [2, 1])  # k is half of the labels, or all
+def test_losses_of_the_largest_errors_are_those_of_plain_torch(rng, n_labels, kind, tied, share):
+    target, values = labels(rng, (5, n_labels)), round_to_ties(scores(rng, (5, n_labels), torch.float32), tied)
+    values = values if kind == "scores" else 20 * values - 10
+    deficits = BinomialMeasure(n_labels // share).deficits(n_labels)
+    n_weighing = ordering.count_weighing(deficits)
+    assert leading_losses.serves_losses(values, n_weighing)
+    cumulative, found = torch.from_numpy(deficits).to(DEVICE), []
+    for losses in (partial(leading_losses.leading_losses, n_weighing=n_weighing), ordering.plain_ordered_losses):
+        leaf = values.clone().requires_grad_()
+        rows = losses(leaf, target, cumulative, kind)
+        (rows * torch.arange(1, 6, device=DEVICE)).sum().backward()
+        found.append((rows.detach().cpu(), leaf.grad.cpu()))
+    torch.testing.assert_close(found[0][0], found[1][0], rtol=3e-6, atol=1e-6)
+    torch.testing.assert_close(found[0][1], found[1][1], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_losses_of_the_largest_errors_in_half_precision(rng, dtype):
+    target, values = labels(rng, (6, 80), torch.bool), scores(rng, (6, 80), getattr(torch, dtype)) * 6 - 3
+    deficits = BinomialMeasure(40).deficits(80)
+    cumulative, n_weighing = torch.from_numpy(deficits).to(DEVICE), ordering.count_weighing(deficits)
+    leaf, plain = values.clone().requires_grad_(), values.clone().requires_grad_()
+    rows = leading_losses.leading_losses(leaf, target, cumulative, "logistic", n_weighing)
+    expected = ordering.plain_ordered_losses(plain, target, cumulative, "logistic")
+    rows.sum().backward()
+    expected.sum().backward()
+    assert leaf.grad.dtype == values.dtype
+    torch.testing.assert_close(rows, expected, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(leaf.grad, plain.grad, rtol=1e-2, atol=1e-6)
+
+
+def test_losses_of_the_largest_errors_of_no_rows_and_of_nan(rng):
+    target, values = labels(rng, (3, 40)), scores(rng, (3, 40), torch.float32)
+    cumulative = torch.from_numpy(SubsetMeasure().deficits(40)).to(DEVICE)
+    assert leading_losses.leading_losses(values[:0], target[:0], cumulative, "scores", 1).shape == (0,)
+    values[1, 7] = torch.nan
+    values[2, 39] = -torch.nan
+    values.requires_grad_()
+    rows = leading_losses.leading_losses(values, target, cumulative, "absolute", 1)
+    assert rows.isnan().tolist() == [False, True, True]
+    rows[0].backward()  # of other rows nothing is asked
+    assert values.grad[0].isfinite().all()
+    assert values.grad[0].count_nonzero() == 1
+
+
+def test_losses_are_left_to_a_whole_sort_where_many_errors_weigh(rng):
+    half = scores(rng, (2, 40), torch.float32)
+    assert not leading_losses.serves_losses(half, 32)
+    assert not leading_losses.serves_losses(half.double(), 5)
+    assert not leading_losses.serves_losses(half[:, :32], 5)
+    assert leading_losses.serves_losses(half, 31)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
@@ -243,6 +318,40 @@ def test_hadamard_transform(rng, monkeypatch, by_kernels, n_labels):
     assert np.linalg.norm(found - expected) < 2e-7 * np.linalg.norm(expected)
 
 
+@pytest.mark.parametrize("n_labels", [10, 11, 13, 17])
+def test_hadamard_transform_of_doubles(rng, by_kernels, n_labels):
+    table = scores(rng, (2, 1 << n_labels))
+    expected = hadamard.hadamard_transform(table.cpu().numpy())
+    np.testing.assert_allclose(hadamard.hadamard_transform(table).cpu(), expected, rtol=0, atol=1e-15 * 2**n_labels)
+    factors = scores(rng, n_labels + 1)
+    sizes = np.array([number.bit_count() for number in range(1 << n_labels)])
+    times = hadamard.hadamard_transform(table.cpu().numpy() * factors.cpu().numpy()[sizes])
+    found = walsh_double.transform_doubles(table, factors)
+    np.testing.assert_allclose(found.cpu(), times, rtol=0, atol=1e-15 * 2**n_labels)
+
+
+@pytest.mark.parametrize("size", [1 << 10, 1 << 13])
+def test_least_keys_are_those_of_numbers_within_the_tolerance(rng, size):
+    table, keys = scores(rng, (3, size)), torch.from_numpy(rng.permutation(size)).to(DEVICE, torch.int32)
+    table[1] = (table[1] * 4).round()  # many are least
+    found, least = walsh_double.least_keys(table, keys, 1e-3)
+    assert least.tolist() == table.amin(dim=1).tolist()
+    assert found.tolist() == [keys[row <= row.min() + 1e-3].min().item() for row in table]
+
+
+def test_decisions_along_a_curve_come_from_the_kernels(rng, monkeypatch):
+    if DEVICE == "cpu":
+        monkeypatch.setattr(_array_api, "host_view", lambda array: None)  # tensors stay tensors, as on a device
+    labelsets, weights = rng.integers(0, 2, (30, 10), dtype=np.uint8), rng.dirichlet(np.ones(30), 3)
+    expected = bayes_curve(LabelDistribution(labelsets, weights), method="transform")
+    tensors = torch.from_numpy(labelsets).to(DEVICE), torch.from_numpy(weights).to(DEVICE)
+    for module in (hadamard, transform):
+        monkeypatch.setattr(module, "serves", lambda *arrays: not isinstance(arrays[0], np.ndarray))
+    found = bayes_curve(LabelDistribution(*tensors), method="transform")
+    np.testing.assert_array_equal(found.labels.cpu(), expected.labels)
+    np.testing.assert_allclose(found.risk.cpu(), expected.risk, rtol=1e-13)
+
+
 @pytest.mark.parametrize("n_labels", [8, 33])
 def test_profiles_come_from_the_kernels(rng, by_kernels, monkeypatch, n_labels):
     pytest.importorskip("array_api_compat")
@@ -283,14 +392,13 @@ def test_kernels_are_launched_where_the_tensors_lie(rng, monkeypatch):
     cumulative = torch.from_numpy(BinomialMeasure(2).deficits(6)).to(DEVICE)
     places, device_of = [], torch.cuda.device_of
     monkeypatch.setattr(torch.cuda, "device_of", lambda tensor: places.append(tensor.shape) or device_of(tensor))
-    counts = wrong_labels.wrong_labels(y_true, y_true).counts
-    wrong_labels.rows_by_errors(counts, 6)
+    wrong_labels(y_true, y_true)
     rank_sums(y_true, y_pred.detach(), None)
     ordered_losses.ordered_losses(y_pred, y_true, cumulative, "scores").sum().backward()
     if DEVICE == "cpu":
         monkeypatch.setattr(walsh, "PART", tl.float32)
     walsh.hadamard_transform(table)
-    assert places == [(4, 6), (4,), (4, 6), (4, 6), (4, 6), (1 << 14,)]
+    assert places == [(4, 6), (4, 6), (4, 6), (4, 6), (1 << 14,)]
 
 
 @pytest.mark.parametrize("threshold", [0.3, None])
