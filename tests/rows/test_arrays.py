@@ -323,9 +323,12 @@ def test_arrays_of_cupy_do_not_say_what_they_are(monkeypatch):
     class ndarray:
         pass
 
-    assert not arrays.is_foreign(ndarray())
+    class Other:
+        pass
+
     monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(ndarray=ndarray))
     assert arrays.is_foreign(ndarray())
+    assert not arrays.is_foreign(Other())
 
 
 def test_arrays_on_another_device_are_not_copied_to_the_host_for_a_view():
