@@ -25,22 +25,28 @@ GUIDE_WIDTHS = (4, 2, 1)  # errors more and fewer over which guides average
 
 
 class ByCountRisk(Risk):
-    """Expected loss from a table by the number of wrong labels, which belongs to a convex v or not."""
+    """Expected loss from a table by the number of wrong labels: of a form, or one that smooths such a table."""
 
-    def __init__(self, table: np.ndarray, like: Array, *, is_convex: bool):
+    def __init__(self, table: np.ndarray, like: Array, form: ByCount | None = None):
         self.n_labels = table.size - 1
         self.table = table
         self.like = like
-        self.is_convex = is_convex
+        self._form = form
         self._table = to_library_of(table, like)
         self._slacks = lru_cache(maxsize=None)(self._slacks_of_chords)
 
     @classmethod
     def of_form(cls, form: ByCount, like: Array) -> "ByCountRisk":
         """The risk under a counting measure."""
-        rises = np.diff(form.weights())
-        # Hardly any rise is allowed: what a chord may lie above the loss adds up over all labels.
-        return cls(form.deficits(), like, is_convex=bool((rises <= NOISE / form.n_labels**2).all()))
+        return cls(form.deficits(), like, form)
+
+    @cached_property
+    def is_convex(self) -> bool:
+        """Whether v is convex, as it is in no table that has to be smoothed.
+
+        Hardly any rise of the weights is allowed: what a chord may lie above the loss adds up over all labels.
+        """
+        return self._form is not None and bool((np.diff(self._form.weights()) <= NOISE / self.n_labels**2).all())
 
     @cached_property
     def _steps(self) -> tuple[Array, Array]:
@@ -59,7 +65,7 @@ class ByCountRisk(Risk):
         for width in GUIDE_WIDTHS:
             weights = np.array([comb(2 * width, i) for i in range(2 * width + 1)]) / 4**width
             table = np.convolve(np.pad(self.table, width, mode="edge"), weights, "valid")
-            guides.append(ByCountRisk(table, self.like, is_convex=False))
+            guides.append(ByCountRisk(table, self.like))
         return guides
 
     def losses(self, pairs: PairsOfSets) -> Array:
