@@ -658,6 +658,24 @@ def test_workers_that_are_killed_run_no_more_cells():
         workers.run(task)
 
 
+def test_a_cell_that_dies_of_what_another_left_behind_is_run_once_more_in_a_new_process(tmp_path, gate, monkeypatch):
+    started = list_children(monkeypatch)
+    plan = small_plan(StudyLearner("haunting", zoo.Haunting()), StudyLearner("L", zoo.Opening()))
+    assert run_study(plan, tmp_path / "study", n_jobs=1).failures() == ()
+    assert len(started) == 2
+
+
+def test_a_cell_that_ends_each_process_is_tried_in_two(tmp_path, monkeypatch):
+    """First in one where others have run, then in a new one; the cells after it are none the worse."""
+    started = list_children(monkeypatch)
+    plan = small_plan(StudyLearner("L", zoo.Stumps()), StudyLearner("killed", zoo.Killed()))
+    results = run_study(plan, tmp_path / "study", n_jobs=1)
+    assert [failure.reason for failure in results.failures()] == [
+        "the process that ran it died: SIGKILL, perhaps for lack of memory"
+    ]
+    assert len(started) == 3
+
+
 def test_a_time_limit_of_centuries(tmp_path):
     assert run_study(small_plan(StudyLearner("L", zoo.Stumps()), time_limit=1e10), tmp_path).failures() == ()
 
@@ -791,10 +809,33 @@ def test_a_learner_that_cannot_be_sent_costs_its_cells(tmp_path, here, learner, 
         assert [(failure.learner, failure.reason) for failure in results.failures()] == [expected] * 2
 
 
-def test_a_learner_that_cannot_be_shown_is_run(tmp_path, here):
-    results = run_study(small_plan(StudyLearner("L", zoo.Unprintable())), tmp_path)
+@pytest.mark.parametrize("patience, n_failed", [(2, 2), (3, 1)])  # it is sent for its key twice, then for each cell
+def test_a_learner_that_can_be_sent_at_times_alone_costs_its_cells(tmp_path, here, monkeypatch, patience, n_failed):
+    monkeypatch.setattr(zoo.Tiring, "patience", patience)
+    results = run_study(small_plan(StudyLearner("T", zoo.Tiring()), StudyLearner("L", zoo.Stumps())), tmp_path)
+    assert results.finished("d") == ("L",)
+    expected = ("T", "the learner cannot be sent to other processes, RuntimeError: too tired")
+    assert [(failure.learner, failure.reason) for failure in results.failures()] == [expected] * n_failed
+
+
+@pytest.mark.parametrize(
+    "learner, shown",
+    [
+        (zoo.Unprintable(), "Unprintable, whose repr raises SystemExit"),
+        (zoo.Unversioned(), "Unversioned()"),
+    ],
+)
+def test_a_learner_that_does_not_tell_what_it_is_is_run(tmp_path, here, learner, shown):
+    results = run_study(small_plan(StudyLearner("L", learner)), tmp_path)
     assert results.failures() == ()
-    assert results.study["learners"] == {"L": "Unprintable, whose repr raises RuntimeError"}
+    assert results.study["learners"] == {"L": shown}
+
+
+@pytest.mark.parametrize("packages", [("no such package", "", 3), "numpy", 3])
+def test_packages_without_a_version_are_left_out(tmp_path, here, monkeypatch, packages):
+    monkeypatch.setattr(zoo.Stumps, "packages", packages, raising=False)
+    results = run_study(small_plan(StudyLearner("L", zoo.Stumps())), tmp_path)
+    assert set(results.study["versions"]) == {"python", *running.PACKAGES}
 
 
 def test_a_file_that_cannot_be_read_is_not_taken_for_damaged(stored, tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import ctypes
 import os
 import random
 import signal
+import threading
 import time
 import warnings
 from contextlib import suppress
@@ -145,9 +146,51 @@ class Secretive(Stumps):
         raise RuntimeError("no parameters for you")
 
 
+class Tiring(Stumps):
+    """May be sent a few times in a process, then no more."""
+
+    patience = 0
+
+    def __reduce__(self):
+        type(self).patience -= 1
+        if self.patience < 0:
+            raise RuntimeError("too tired")
+        return super().__reduce__()
+
+
 class Unprintable(Stumps):
     def __repr__(self):
-        raise RuntimeError("no words")
+        raise SystemExit("no words")
+
+
+class Unversioned(Stumps):
+    @property
+    def packages(self):
+        raise RuntimeError("no packages")
+
+
+class Haunting(Stumps):
+    """Leaves a thread behind that ends the process as soon as there is a file called GATE."""
+
+    def fit(self, X, Y):
+        threading.Thread(target=self.haunt, daemon=True).start()
+        return super().fit(X, Y)
+
+    def haunt(self):
+        while not os.path.exists(os.environ[GATE]):
+            time.sleep(0.01)
+        os._exit(5)
+
+
+class Opening(Stumps):
+    """Opens the gate; the first to do so then waits for what comes in."""
+
+    def fit(self, X, Y):
+        super().fit(X, Y)
+        if not os.path.exists(os.environ[GATE]):
+            open(os.environ[GATE], "w").close()
+            time.sleep(LONG)
+        return self
 
 
 class Troubled(Stumps):

@@ -30,7 +30,7 @@ def text_of(value: Any, convert: Callable[[Any], str] = str) -> str:
     """
     try:
         return encodable(convert(value))
-    except Exception as error:
+    except FAULTS as error:
         return f"{type(value).__name__}, whose {convert.__name__} raises {type(error).__name__}"
 
 

@@ -19,10 +19,10 @@ from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
 from choral.study.cells import FORMAT, Cell, Outcome, PreparedData, Task
 from choral.study.distributing import Outcomes, RunTask, run_on_cluster
-from choral.study.faults import text_of
+from choral.study.faults import FAULTS, text_of
 from choral.study.plan import Plan
 from choral.study.plan_files import read_plan
-from choral.study.preparing import load_again, make_task, predictions_shape, prepare
+from choral.study.preparing import describe_unsendable, load_again, make_task, predictions_shape, prepare
 from choral.study.results import Results
 from choral.study.sections import Section
 from choral.study.store import Store
@@ -165,7 +165,12 @@ class Run:
             if missing:
                 dataset = load_again(data, prepared)
                 for cell in missing:
-                    yield make_task(self._plan, learners[cell.learner], dataset, prepared, cell)
+                    try:
+                        task = make_task(self._plan, learners[cell.learner], dataset, prepared, cell)
+                    except FAULTS as error:  # it could be sent a moment ago
+                        self._keep(cell, Outcome(reason=describe_unsendable(error)))
+                    else:
+                        yield task
 
     def _keep(self, cell: Cell, outcome: Outcome) -> None:
         self._store.write_cell(cell, outcome)
@@ -258,6 +263,6 @@ def _versions(plan: Plan) -> dict[str, str]:
         except PackageNotFoundError:
             found[package] = choral.__version__ if package == "choral" else "unknown"
     for package in (package for learner in plan.learners for package in learner.packages):
-        with suppress(PackageNotFoundError):
-            found[package] = version(package)
+        with suppress(PackageNotFoundError, ValueError):  # the latter of a name that none can have
+            found[package] = str(version(package))
     return found

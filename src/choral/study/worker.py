@@ -65,19 +65,23 @@ class Worker:
 
     def __init__(self) -> None:
         self._child: Child | None = None
-        self._data_key = ""  # what the child has in memory
+        self._data_key = ""  # what the child has in memory; empty until a cell has run there
         self._is_killed = False
 
     def run(self, task: Task) -> Outcome:
-        """Run a cell in the child; one that dies or takes too long is an outcome too."""
+        """Run a cell in the child; one that dies or takes too long is an outcome too.
+
+        Where the child dies in which other cells have run, what they left behind may have ended it, a thread say: the
+        cell is run once more, in a new child.
+        """
         child, start = self._get_child(), time.perf_counter()
-        known = task.data_key == self._data_key
+        is_new, known = not self._data_key, task.data_key == self._data_key
         self._data_key = task.data_key
         try:
             return child.ask(replace(task, X=None, Y=None) if known else task)
         except TimeoutError:
             self.close()
-            reason = f"ran past the time limit of {task.time_limit:g} seconds"
+            return _fail(f"ran past the time limit of {task.time_limit:g} seconds", start)
         except StrayBytes:
             self.close()
             reason = "the process that ran it wrote into the pipe for its result"
@@ -92,7 +96,7 @@ class Worker:
         except BaseException:
             self.close()  # interrupted: the child knows nothing of it
             raise
-        return Outcome(reason=reason, seconds=time.perf_counter() - start)
+        return _fail(reason, start) if is_new or self._is_killed else self.run(task)
 
     def kill(self) -> None:
         """End the child for good; the thread that waits for its outcome then goes on."""
@@ -134,6 +138,10 @@ class Worker:
         except BaseException:
             self.close()
             raise
+
+
+def _fail(reason: str, start: float) -> Outcome:
+    return Outcome(reason=reason, seconds=time.perf_counter() - start)
 
 
 class Child:
