@@ -1,4 +1,4 @@
-"""The lock of a study's folder: one study at a time runs in it.
+"""The lock of a study's folder: one study at a time runs in it, and writes its tables and figures there.
 
 The operating system holds the lock and lets it go when the process ends, however it ends: after a kill there is nothing
 to clean up, and containers that share the folder see it too. What is written into the file, who holds the lock since

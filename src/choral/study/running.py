@@ -3,7 +3,7 @@
 import os
 import platform
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -86,6 +86,26 @@ def run_study(
     ...     results.finished("synthetic"), results.failures()
     (('BR', 'LP'), ())
     """
+    with hold_study(plan, folder, n_jobs=n_jobs, progress=progress) as results:
+        return results
+
+
+@contextmanager
+def hold_study(
+    plan: Plan | str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    n_jobs: int | None = None,
+    progress: Progress = lambda done, total, what: None,
+) -> Iterator[Results]:
+    """Run a study as `run_study` does, and let no other one into its folder as long as this context lasts.
+
+    So tables and figures that are written meanwhile are all of one plan.
+
+    Yields
+    ------
+    results : Results
+    """
     plan = _check_plan(plan)
     store = Store(folder)
     store.check()
@@ -103,7 +123,7 @@ def run_study(
         if plan.analyses:
             study["sections"] = [section.to_dict() for section in _analyse(plan, results, progress)]
             store.write_study(study)
-    return results
+        yield results
 
 
 def _check_plan(plan: Any) -> Plan:
