@@ -30,16 +30,10 @@ from choral.paper import Boomer
 from choral.study import Plan, Results, Split, StudyData, StudyLearner, run_study, running, worker
 from choral.study.preparing import make_task, prepare
 from choral.study.store import DamagedFile, Store
+from processes import PATIENCE, is_alive, lines, wait_until
+from study_zoo import small_plan
 
-PATIENCE = 90.0  # seconds until a test gives up: machines are noisy
 ROUNDS = (1, 2, 3)  # the write of a cell at which the study is killed, in one round after another
-
-
-def small_plan(*learners, **options):
-    """A data set of 24 rows in two given halves, unless the split is told."""
-    folds = None if "split" in options else np.arange(24) >= 12
-    data = StudyData("d", zoo.make_data, folds=None if folds is None else folds.astype(int))
-    return Plan([data], learners, **options)
 
 
 def logged_plan():
@@ -59,47 +53,6 @@ def contents(results):
         for dataset in results.datasets
         for cell in results.cells(dataset)
     }
-
-
-def is_alive(pid):
-    """Whether a process runs; one that has ended and waits to be asked about does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, f"{what} took longer than {PATIENCE} seconds"
-        time.sleep(0.02)
-
-
-def lines(path):
-    return path.read_text().split("\n")[:-1] if path.exists() else []
-
-
-@pytest.fixture
-def runs(tmp_path, monkeypatch):
-    """The file in which learners note that they run."""
-    path = tmp_path / "runs.txt"
-    monkeypatch.setenv(zoo.RUNS, str(path))
-    return path
-
-
-@pytest.fixture
-def here(monkeypatch):
-    """Cells run in this process: faster, where it is not about the processes."""
-    monkeypatch.setattr(running, "run_task", zoo.run_here)
-
-
-@pytest.fixture
-def gate(tmp_path, monkeypatch):
-    """The file that lets learners go on once it is there."""
-    path = tmp_path / "gate"
-    monkeypatch.setenv(zoo.GATE, str(path))
-    return path
 
 
 def list_children(monkeypatch):

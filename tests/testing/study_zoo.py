@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_info
 
 from choral import IndependentLabels
-from choral.study import child
+from choral.study import Plan, StudyData, child
 
 RUNS, GATE, CURED = "STUDY_ZOO_RUNS", "STUDY_ZOO_GATE", "STUDY_ZOO_CURED"
 LONG = 600.0  # seconds; no test waits for that
@@ -33,6 +33,12 @@ def make_data(n_rows=24, n_labels=3):
     X[:, 0] = np.arange(n_rows)
     Y = (X[:, 1:] + rng.normal(scale=0.7, size=(n_rows, n_labels)) > 0).astype(np.uint8)
     return X, Y
+
+
+def small_plan(*learners, **options):
+    """A data set of 24 rows in two given halves, unless the split is told."""
+    folds = None if "split" in options else np.arange(24) // 12
+    return Plan([StudyData("d", make_data, folds=folds)], learners, **options)
 
 
 def run_here(workers, task):

@@ -18,7 +18,7 @@ from choral._outputs import plain_numbers
 from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
 from choral.study.cells import FORMAT, Cell, Outcome, PreparedData, Task
-from choral.study.distributing import Outcomes, RunTask, run_on_cluster
+from choral.study.distributing import Outcomes, run_on_cluster
 from choral.study.faults import FAULTS, text_of
 from choral.study.plan import Plan
 from choral.study.plan_files import read_plan
@@ -150,7 +150,7 @@ class Run:
     def finish(self, n_jobs: int | None) -> None:
         """Run the cells that have no result yet."""
         workers = Workers()
-        outcomes = self._run_tasks(partial(run_task, workers), n_jobs)
+        outcomes = self._run_tasks(workers, n_jobs)
         try:
             for cell, outcome in outcomes:
                 self._keep(cell, outcome)
@@ -159,11 +159,12 @@ class Run:
             outcomes.close()
             workers.close()
 
-    def _run_tasks(self, run: RunTask, n_jobs: int | None) -> Outcomes:
+    def _run_tasks(self, workers: Workers, n_jobs: int | None) -> Outcomes:
         """The outcomes as they come; each thread has a child process of its own, on the workers of a cluster too."""
+        run = partial(run_task, workers)
         backend, _ = get_active_backend()
         if hasattr(backend, "client"):  # joblib's of Dask, which waits for ever for a task that fails before it runs
-            return run_on_cluster(backend, run, self._tasks())
+            return run_on_cluster(backend, run, self._tasks(), workers.study)
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
         return parallel(delayed(run)(task) for task in self._tasks())
 

@@ -3,6 +3,7 @@
 import math
 import os
 import pickle
+import secrets
 import signal
 import subprocess
 import sys
@@ -29,14 +30,15 @@ SECONDS_TO_END = 0.2  # for a child that is ending: its own exit status tells mo
 class Workers:
     """The child processes of one study: one for each thread that runs its cells."""
 
-    def __init__(self) -> None:
+    def __init__(self, study: str | None = None) -> None:
+        self.study = study or secrets.token_hex(16)  # no two studies have the same
         self._of_thread = threading.local()
         self._all: list[Worker] = []
         self._is_killed = False
 
     def __reduce__(self) -> tuple:
-        """In another process (a worker of a cluster, say), the child processes are that one's, for all studies."""
-        return _get_shared_workers, ()
+        """In another process (a worker of a cluster, say), the child processes are that one's."""
+        return _get_workers_here, (self.study,)
 
     def run(self, task: Task) -> Outcome:
         """Run a cell in the child process of this thread."""
@@ -56,8 +58,8 @@ class Workers:
     def close(self) -> None:
         """End and forget all child processes; no thread may be waiting for one."""
         self.kill()
-        for worker in self._all:
-            worker.close()
+        while self._all:
+            self._all.pop().close()
 
 
 class Worker:
@@ -244,11 +246,16 @@ def _describe_status(status: int) -> str:
     return f"{name}, perhaps for lack of memory" if name == "SIGKILL" else name
 
 
-_shared = Workers()
+_workers_here: dict[str, Workers] = {}  # by study, where cells come from another process
 
 
-def _get_shared_workers() -> Workers:
-    return _shared
+def _get_workers_here(study: str) -> Workers:
+    return _workers_here.setdefault(study, Workers(study))
+
+
+def end_workers_here(study: str) -> None:
+    """End the child processes of a study in this process, which get no more cells; a cell that runs there is lost."""
+    _get_workers_here(study).close()
 
 
 def run_task(workers: Workers, task: Task) -> tuple[Cell, Outcome]:
