@@ -352,6 +352,7 @@ TROUBLES = {
     "closing": (zoo.Closing(), "the process that ran it closed the pipe for its result"),
     "escaping": (zoo.Escaping(), "ran past the time limit of 5 seconds"),
     "surrogate": (zoo.Surrogate(), r"ValueError: half of a pair: \udfff"),
+    "talking": (zoo.Talking(), "ValueError: aaaaaaa"),
     "leaving": (zoo.Leaving(), "SystemExit: enough"),
     "mute": (zoo.Mute(), "Speechless: Speechless, whose str raises RuntimeError"),
     "forking": (zoo.Forking(), "the process that ran it died: exit status 3"),
@@ -412,6 +413,14 @@ def test_the_cell_after_a_failure_is_as_if_there_was_none(troubled):
     expected = stored_cell(results, "sparse", fold=1).predictions
     for name in (*TROUBLES, *HARMLESS):
         assert np.array_equal(stored_cell(results, name, fold=1).predictions, expected), name
+
+
+def test_long_texts_of_learners_are_shortened(tmp_path, here):
+    results = run_study(small_plan(StudyLearner("L", zoo.Talking()), StudyLearner("S", zoo.Stumps())), tmp_path)
+    (cell, _) = results.cells("d", "L")
+    failure = results._store.read_failure(cell.key)
+    assert failure["reason"] == f"ValueError: {'a' * 10_000}..."
+    assert failure["details"] == f"{'a' * 9_999}\n"
 
 
 def test_warnings_are_counted_by_learner_and_text(troubled):

@@ -273,6 +273,12 @@ class Surrogate(Troubled):
         raise ValueError("half of a pair: \udfff")
 
 
+class Talking(Troubled):
+    def trouble(self):
+        warnings.warn("b" * 10**6, stacklevel=1)
+        raise ValueError("a" * 10**6)
+
+
 class Leaving(Troubled):
     def trouble(self):
         raise SystemExit("enough")
