@@ -116,11 +116,11 @@ class _LimitedOpener:
         self._opener = before or urllib.request.build_opener()
 
     def open(self, request: Any, data: Any = None, timeout: Any = None) -> Any:
-        allowance = getattr(_of_thread, "allowance", None)
+        allowance, opener = getattr(_of_thread, "allowance", None), self._opener
         if allowance is None:
-            return self._opener.open(request, data, timeout)
+            return opener.open(request, data, timeout)
         allowance.check()
-        answer = self._opener.open(request, data, ANSWER_TIMEOUT)
+        answer = opener.open(request, data, ANSWER_TIMEOUT)
         answer.fp = io.BufferedReader(_LimitedAnswer(answer.fp, allowance))
         return answer
 

@@ -88,8 +88,9 @@ def _is_at(path: Path, descriptor: int) -> bool:
 def _remove(path: Path, descriptor: int) -> None:
     """Remove the file, then let the lock go; Windows removes no file that is open."""
     if sys.platform == "win32":
-        os.lseek(descriptor, FAR, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+        with suppress(OSError):  # a file system may know no locks
+            os.lseek(descriptor, FAR, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
         os.close(descriptor)
         with suppress(OSError):  # another process has it now
             path.unlink()
