@@ -116,9 +116,23 @@ XML_WORDS = (
 )
 
 
+SHORT_LINES = ("0,1", "{0 1}", "{}", "{1 22}", "'0','1'", "", "%", "?,0", "x")
+N_LONG = 0.002  # of inputs, which unfold to as much as a file of their size may
+
+
 def damage_arff(rng: np.random.Generator) -> Files:
+    if rng.random() < N_LONG:
+        return _long_arff(rng)
     text = pick(rng, (DENSE_ARFF, DENSE_ARFF, SPARSE_ARFF, DIGITS_ARFF))
     return _pack(rng, "data.arff", _damage_text(rng, text, ARFF_WORDS))
+
+
+def _long_arff(rng: np.random.Generator) -> Files:
+    """Some MiB of short lines, in a few kB."""
+    line = f"{pick(rng, SHORT_LINES)}\n"
+    head = f"@relation 'long: -C 1'\n@attribute sea {{0,1}}\n@attribute a {pick(rng, ('numeric', '{0,1}'))}\n@data\n"
+    text = head + line * (int(rng.integers(2**21, 2**23)) // len(line))
+    return {"data.arff.gz": gzip.compress(text.encode(), compresslevel=6)}
 
 
 def _damage_text(rng: np.random.Generator, text: str, words: tuple[str, ...]) -> bytes:

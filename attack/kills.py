@@ -25,6 +25,13 @@ from tally import Tally
 SECONDS = 120.0  # that a study may take to end once it was killed, or to run to its end
 SECONDS_TO_VANISH = 15.0  # of processes that a study started
 LEARNERS = {"slow": ("evil_learners:Good", "seconds = 0.2"), "quick": ("evil_learners:Good", "bias = 0.2")}
+ENDS = {  # exit statuses after each kind of kill; a study may be done just before
+    "SIGKILL": (0, 1, -signal.SIGKILL),
+    "SIGTERM": (0, 1, -signal.SIGTERM),
+    "Ctrl-C": (0, 1, 130, -signal.SIGINT),  # the last while Python imports
+    "Ctrl-C twice": (0, 1, 130, -signal.SIGINT),
+    "scheduler": (0, 1, 2),
+}
 N_RUNS = 12  # of a study that is never done
 
 
@@ -85,6 +92,8 @@ class Lane:
         problem = None
         if has_traceback(errors) and not _is_early_interrupt(errors):
             problem = f"a traceback: {errors.strip().splitlines()[-1][:200]}"
+        elif process.returncode not in ENDS.get(how, (0, 1)):
+            problem = f"exit status {process.returncode}: {errors.strip()[-200:]}"
         elif not _vanish(mark):
             problem = "processes of the study go on without it"
         self._count(how, problem)
@@ -107,11 +116,12 @@ class Lane:
     def kill(self, process: subprocess.Popen, mark: str) -> str:
         """Kill something; says what."""
         how = str(self.rng.choice(["SIGKILL", "SIGKILL", "SIGTERM", "Ctrl-C", "Ctrl-C twice", "a child", "a child"]))
-        children = [pid for pid in _marked(mark) if pid != process.pid]
-        if how == "a child" and children:
-            with suppress(ProcessLookupError):
-                os.kill(int(self.rng.choice(children)), signal.SIGKILL)
-            return how
+        if how == "a child":
+            if children := [pid for pid in _marked(mark) if pid != process.pid]:
+                with suppress(ProcessLookupError):
+                    os.kill(int(self.rng.choice(children)), signal.SIGKILL)
+                return how
+            how = "SIGKILL"  # there are none yet
         number = {"SIGTERM": signal.SIGTERM, "Ctrl-C": signal.SIGINT, "Ctrl-C twice": signal.SIGINT}.get(
             how, signal.SIGKILL
         )
