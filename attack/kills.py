@@ -23,12 +23,12 @@ from small_studies import HERE, cells_of, count_lost, differing_tables, environm
 from tally import Tally
 
 SECONDS = 120.0  # that a study may take to end once it was killed, or to run to its end
-SECONDS_TO_VANISH = 15.0  # of processes that a study started
+SECONDS_TO_VANISH = 60.0  # of processes that a study started
 LEARNERS = {"slow": ("evil_learners:Good", "seconds = 0.2"), "quick": ("evil_learners:Good", "bias = 0.2")}
 ENDS = {  # exit statuses after each kind of kill; a study may be done just before
     "SIGKILL": (0, 1, -signal.SIGKILL),
-    "SIGTERM": (0, 1, -signal.SIGTERM),
-    "Ctrl-C": (0, 1, 130, -signal.SIGINT),  # the last while Python imports
+    "SIGTERM": (0, 1, 143, -signal.SIGTERM),  # the last while Python imports
+    "Ctrl-C": (0, 1, 130, -signal.SIGINT),
     "Ctrl-C twice": (0, 1, 130, -signal.SIGINT),
     "scheduler": (0, 1, 2),
 }
@@ -177,7 +177,7 @@ class ClusterLane(Lane):
 
 
 def attack_by_kills(kills: int, seed: int, folder: Path, jobs: int) -> Iterator[Tally]:
-    """Kill studies so often, a fifth of them on a cluster (at least once)."""
+    """Kill studies so often, every fifth on a cluster."""
     local, on_cluster = Tally("kills"), Tally("kills on a cluster")
     plan = write_plan(folder / "plan.toml", LEARNERS, folds=4, repeats=4)
     good = folder / "good"
@@ -186,9 +186,9 @@ def attack_by_kills(kills: int, seed: int, folder: Path, jobs: int) -> Iterator[
         local.add(f"an undisturbed study ended with status {ended.status}", ended.errors[:500])
         yield local
         return
-    n_cluster = max(1, kills // 5)
-    lanes = []
-    for place, count in enumerate(np.diff(np.linspace(0, kills - n_cluster, max(1, jobs - 1) + 1).round().astype(int))):
+    n_cluster, lanes = kills // 5, []
+    n_lanes = max(1, jobs - bool(n_cluster))
+    for place, count in enumerate(np.diff(np.linspace(0, kills - n_cluster, n_lanes + 1).round().astype(int))):
         rng = np.random.default_rng([seed, place])
         lanes.append(Lane(int(count), seed, rng, folder / f"lane-{place}", plan, good, ended.seconds, local))
     on_a_cluster = _cluster_lane(n_cluster, seed, folder, plan, good, ended.seconds, on_cluster)

@@ -330,6 +330,17 @@ def test_a_cluster_that_does_not_answer_is_one_line(tmp_path, monkeypatch):
     )
 
 
+def test_a_cluster_that_does_not_start_here_is_one_line(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+
+    def fail(**options):
+        raise AssertionError  # as where its event loop takes too long
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    message = "no Dask cluster starts on this machine, AssertionError: no message"
+    assert_fails(message, "study", "quick", "--out", tmp_path / "x", "--dask", "local")
+
+
 def test_no_other_study_runs_in_the_folder_until_all_is_written(study, tmp_path, monkeypatch):
     finished, _ = study
     folder, refused = shutil.copytree(finished, tmp_path / "out"), []

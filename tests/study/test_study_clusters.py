@@ -16,17 +16,16 @@ from choral.study.clusters import dask_cluster
 from choral.study.distributing import run_on_cluster
 from choral.study.preparing import make_task, prepare
 from choral.study.worker import Workers
-from dask_scheduler import start_scheduler
+from dask_scheduler import connect, start_cluster, start_scheduler
 from processes import is_alive, lines, wait_until
 from study_zoo import small_plan
 
-distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+dask = pytest.importorskip("dask")
+pytest.importorskip("distributed")
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of Dask, about workers that we kill
     pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes"),
 ]
-
-OPTIONS = {"threads_per_worker": 1, "dashboard_address": ":0"}
 
 
 def tasks_of(plan):
@@ -50,7 +49,7 @@ def only_here(monkeypatch):
 
 @pytest.fixture(scope="module")
 def client():
-    with distributed.LocalCluster(n_workers=1, **OPTIONS) as cluster, distributed.Client(cluster) as client:
+    with start_cluster() as client:
         yield client
 
 
@@ -90,12 +89,7 @@ def test_one_thread_of_a_cluster_runs_all_cells(client, tmp_path, monkeypatch):
 def test_a_cell_that_kills_its_workers_costs_itself(tmp_path):
     """Two of three workers die: all that run on the first are suspects, and then run alone."""
     learners = [StudyLearner(f"L{bias}", zoo.Stumps(bias)) for bias in (0.0, 0.1)]
-    options = {"n_workers": 3, **OPTIONS}
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(**options) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}), start_cluster(n_workers=3) as client:
         plan = small_plan(StudyLearner("killer", zoo.ParentKilling()), *learners)
         results = run_dask_study(client, plan, tmp_path)
     assert [(failure.learner, failure.fold, failure.reason) for failure in results.failures()] == [
@@ -113,7 +107,7 @@ def test_an_interrupted_study_leaves_nothing_running_on_the_cluster(tmp_path, ru
             raise KeyboardInterrupt
 
     learners = StudyLearner("L", zoo.Stumps()), StudyLearner("W", zoo.Waiting())
-    with distributed.LocalCluster(n_workers=1, **OPTIONS) as cluster, distributed.Client(cluster) as client:
+    with start_cluster() as client:
         with (
             pytest.raises(KeyboardInterrupt),
             client.as_current(),
@@ -143,7 +137,7 @@ def test_a_cluster_without_workers_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(waiting, "SECONDS_WITHOUT_WORKERS", 0.5)
     with (
         start_scheduler() as (_, address),
-        distributed.Client(address) as client,
+        connect(address) as client,
         pytest.raises(OSError, match="the Dask cluster has no workers, and none came within 0.5 seconds."),
     ):
         run_dask_study(client, small_plan(StudyLearner("L", zoo.Stumps())), tmp_path)
