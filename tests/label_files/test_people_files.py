@@ -3,6 +3,7 @@
 import csv
 import gzip
 import time
+import tracemalloc
 from contextlib import suppress
 
 import numpy as np
@@ -428,6 +429,21 @@ def test_tags_that_were_split_in_two_ways(write):
         read_compared(paths, ComparedOptions())
     table, _ = read_compared(paths, ComparedOptions(tag_sep="|"))
     assert table.labels == ("sea, calm", "sky")
+
+
+def test_many_equal_cells_of_tags_take_little_memory(tmp_path, monkeypatch):
+    """A tiny packed file may hold millions of them."""
+    monkeypatch.setattr("choral.label_files.delimited.BLOCK_CELLS", 2000)
+    n_rows = 100_000
+    with gzip.open(tmp_path / "true.csv.gz", "wt") as file:
+        file.write("tags\n" + 'sea|sky\n""\nsky\n' * (n_rows // 3))
+    tracemalloc.start()
+    table = read_labels(tmp_path / "true.csv.gz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert table.values[:4].toarray().tolist() == [[1, 1], [0, 0], [0, 1], [1, 1]]
+    assert table.values.shape == (3 * (n_rows // 3), 2)
+    assert peak < 80 * n_rows + 2**21
 
 
 @given(st.lists(st.lists(st.text("abc é", max_size=3), max_size=4), min_size=1, max_size=6), st.sampled_from("|;,"))
