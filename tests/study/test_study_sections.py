@@ -92,6 +92,7 @@ def failing(results):
     "analyses, error, message",
     [
         ([failing], ValueError, "the analysis failing failed, KeyError: 'BR'; all cells are kept."),
+        ([lambda results: sys.exit(3)], ValueError, "the analysis <lambda> failed, SystemExit: 3; all cells are kept."),
         ([partial(gaps, unit=1, other=2)], ValueError, "the analysis gaps failed, TypeError: "),
         ([repr], TypeError, "the analysis repr must return a Section; got str."),
         ([gaps, gaps], ValueError, "the analysis gaps must not make another table 'gaps'."),

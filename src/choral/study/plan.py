@@ -17,7 +17,7 @@ from choral.learners.base import is_seed
 from choral.learners.joint import has_distribution
 from choral.measures.families import FAMILIES, get_family
 from choral.scores import check_threshold
-from choral.study.faults import FAULTS
+from choral.study.faults import FAULTS, describe_fault
 from choral.study.results import Results
 from choral.study.sections import Section
 from choral.study.splits import Split, check_folds, check_seed
@@ -80,8 +80,8 @@ class StudyData:
             raise  # their own messages say what is missing
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
-        except Exception as error:  # a function of the user's, where anything may go wrong
-            raise ValueError(f"{self.name}: its source failed, {type(error).__name__}: {error}.") from error
+        except FAULTS as error:  # a function of the user's, where anything may go wrong
+            raise ValueError(f"{self.name}: its source failed, {describe_fault(error)}.") from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
 from choral.study.cells import FORMAT, Cell, Outcome, PreparedData, Task
 from choral.study.distributing import Outcomes, run_on_cluster
-from choral.study.faults import FAULTS, text_of
+from choral.study.faults import FAULTS, describe_fault, text_of
 from choral.study.plan import Plan
 from choral.study.plan_files import read_plan
 from choral.study.preparing import describe_unsendable, load_again, make_task, predictions_shape, prepare
@@ -225,8 +225,8 @@ def _analyse(plan: Plan, results: Results, progress: Progress) -> Iterator[Secti
         name = getattr(function, "__name__", type(analysis).__name__)
         try:
             section = analysis(results)
-        except Exception as error:  # a function of the user's, where anything may go wrong
-            reason = f"{type(error).__name__}: {error}".rstrip(".")
+        except FAULTS as error:  # a function of the user's, where anything may go wrong
+            reason = describe_fault(error).rstrip(".")
             raise ValueError(f"the analysis {name} failed, {reason}; all cells are kept.") from error
         if not isinstance(section, Section):
             raise TypeError(f"the analysis {name} must return a Section; got {type(section).__name__}.")
