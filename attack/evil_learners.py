@@ -509,7 +509,7 @@ def load():
 
 
 def all_evils() -> list[str]:
-    """The names of all evils here, and of modules that cannot be imported."""
+    """The names of all evils here."""
     found = [Evil]
     for kind in found:
         found.extend(kind.__subclasses__())

@@ -341,6 +341,12 @@ def test_a_cluster_that_does_not_start_here_is_one_line(tmp_path, monkeypatch):
     assert_fails(message, "study", "quick", "--out", tmp_path / "x", "--dask", "local")
 
 
+def test_children_that_do_not_start_are_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("choral.study.worker.COMMAND", "print('hello, reader of results')")
+    message = "a child process of the study did not start: expected the message ready; got b'hello'"
+    assert_fails(message, "study", "quick", "--out", tmp_path / "x", "--n-jobs", "1")
+
+
 def test_no_other_study_runs_in_the_folder_until_all_is_written(study, tmp_path, monkeypatch):
     finished, _ = study
     folder, refused = shutil.copytree(finished, tmp_path / "out"), []

@@ -541,7 +541,7 @@ def test_a_package_that_is_missing_costs_the_cells_that_need_it_and_says_how_to_
 def test_a_study_whose_children_cannot_start_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "COMMAND", "raise SystemExit(7)")
     started = list_children(monkeypatch)
-    with pytest.raises(RuntimeError, match="a child process of the study did not start: exit status 7."):
+    with pytest.raises(ChildProcessError, match="a child process of the study did not start: exit status 7."):
         run_study(logged_plan(), tmp_path / "study")
     assert [process.returncode for process in started] == [7]
 
@@ -563,7 +563,7 @@ def test_children_that_are_killed_while_they_start_have_successors_but_not_for_e
         assert results.finished("d") == ("S",)
         assert len(started) == n_killed + 1
     else:
-        with pytest.raises(RuntimeError, match="a child process of the study did not start: SIGKILL, perhaps"):
+        with pytest.raises(ChildProcessError, match="a child process of the study did not start: SIGKILL, perhaps"):
             run_study(small_plan(StudyLearner("S", zoo.Stumps())), tmp_path, n_jobs=1)
 
 

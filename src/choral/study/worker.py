@@ -135,8 +135,9 @@ class Worker:
             status = self.close()
             if status is not None and status < 0 and not is_last_try:
                 return
-            fault = str(error) if status is None else f"{_describe_status(status)}."
-            raise RuntimeError(f"a child process of the study did not start: {fault}") from None
+            ended = "it closed its pipe" if status is None else _describe_status(status)
+            fault = str(error) or f"{ended}."  # an EOFError says nothing
+            raise ChildProcessError(f"a child process of the study did not start: {fault}") from None
         except BaseException:
             self.close()
             raise
