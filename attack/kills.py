@@ -92,12 +92,18 @@ class Lane:
         problem = None
         if has_traceback(errors) and not _is_early_interrupt(errors):
             problem = f"a traceback: {errors.strip().splitlines()[-1][:200]}"
+            self._keep_errors(errors)
         elif process.returncode not in ENDS.get(how, (0, 1)):
             problem = f"exit status {process.returncode}: {errors.strip()[-200:]}"
         elif not _vanish(mark):
             problem = "processes of the study go on without it"
         self._count(how, problem)
         return process.returncode == 0
+
+    def _keep_errors(self, errors: str) -> None:
+        kept = Path("attack-found", f"{self.tally.part.replace(' ', '-')}-{self.folder.name}-{self.done}.txt")
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(errors, encoding="utf-8", errors="backslashreplace")
 
     def _count(self, how: str | None, problem: str | None) -> None:
         if how is not None:
@@ -213,8 +219,8 @@ def _cluster_lane(
 
 
 def _is_early_interrupt(errors: str) -> bool:
-    """Ctrl-C while Python imports what choral needs, before choral can do anything about it."""
-    return errors.rstrip().endswith("KeyboardInterrupt") and "<frozen importlib" in errors
+    """Ctrl-C while Python imports choral, before choral can do anything about it."""
+    return errors.rstrip().endswith("KeyboardInterrupt") and "__main__.py" not in errors
 
 
 def _marked(mark: str) -> list[int]:
