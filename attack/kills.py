@@ -32,6 +32,7 @@ ENDS = {  # exit statuses after each kind of kill; a study may be done just befo
     "Ctrl-C twice": (0, 1, 130, -signal.SIGINT),
     "scheduler": (0, 1, 2),
 }
+NO_WORKERS = "the Dask cluster has no workers"  # for a minute: Dask may give up workers that do not come back
 N_RUNS = 12  # of a study that is never done
 
 
@@ -93,7 +94,7 @@ class Lane:
         if has_traceback(errors) and not _is_early_interrupt(errors):
             problem = f"a traceback: {errors.strip().splitlines()[-1][:200]}"
             self._keep_errors(errors)
-        elif process.returncode not in ENDS.get(how, (0, 1)):
+        elif process.returncode not in ENDS.get(how, (0, 1)) and not (how == "worker" and NO_WORKERS in errors):
             problem = f"exit status {process.returncode}: {errors.strip()[-200:]}"
         elif not _vanish(mark):
             problem = "processes of the study go on without it"
@@ -162,21 +163,27 @@ class ClusterLane(Lane):
             os.killpg(self.cluster.pid, signal.SIGKILL)
         self.cluster.communicate()
 
+    def list_workers(self) -> list[str]:
+        """The numbers of their processes."""
+        print(file=self.cluster.stdin, flush=True)
+        return self.cluster.stdout.readline().split()
+
     def command(self, out: Path) -> list[str]:
+        if self.cluster is not None and self.cluster.poll() is None and not self.list_workers():
+            self.stop_cluster()
         if self.cluster is None or self.cluster.poll() is not None:
             self.start_cluster()
         return study_command(self.plan, out, "--dask", self.address)
 
     def kill(self, process: subprocess.Popen, mark: str) -> str:
         how = str(self.rng.choice(["worker", "worker", "worker", "scheduler", "SIGKILL", "Ctrl-C"]))
+        if how == "worker" and not (workers := self.list_workers()):
+            how = "SIGKILL"  # there are none now
         if how == "scheduler":
             self.stop_cluster()
         elif how == "worker":
-            print(file=self.cluster.stdin, flush=True)
-            workers = self.cluster.stdout.readline().split()
-            if workers:
-                with suppress(ProcessLookupError):
-                    os.kill(int(self.rng.choice(workers)), signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(int(self.rng.choice(workers)), signal.SIGKILL)
         else:
             process.send_signal(signal.SIGKILL if how == "SIGKILL" else signal.SIGINT)
         return how
