@@ -89,6 +89,24 @@ class RaisesInReduce(Evil):
         raise RuntimeError("not to be sent")
 
 
+class RaisesInReduceAtTimes(Evil):
+    """May be sent three times in a process."""
+
+    n_times = 0
+
+    def __reduce_ex__(self, protocol):
+        type(self).n_times += 1
+        if self.n_times > 3:
+            raise RuntimeError("no more")
+        return super().__reduce_ex__(protocol)
+
+
+class RaisesInPackages(Evil):
+    @property
+    def packages(self):
+        raise RuntimeError("nothing is said of packages")
+
+
 class RaisesWhenUnpickled(Evil):
     def __setstate__(self, state):
         raise RuntimeError("does not wake up")
@@ -374,6 +392,19 @@ class ExitsInAThread(Evil):
         time.sleep(0.5)
 
 
+class ExitsLater(Evil):
+    """While another cell runs, perhaps."""
+
+    def misbehave(self, X, Y):
+        threading.Thread(target=lambda: (time.sleep(0.02), os._exit(5)), daemon=True).start()
+
+
+class WritesLater(WritesIntoEveryDescriptor):
+    def misbehave(self, X, Y):
+        write = super().misbehave
+        threading.Thread(target=lambda: (time.sleep(0.02), write(X, Y)), daemon=True).start()
+
+
 class RaisesInDel(Evil):
     def __del__(self):
         raise RuntimeError("not to be thrown away")
@@ -478,7 +509,7 @@ def load():
 
 
 def all_evils() -> list[str]:
-    """The names of all evils here, and of modules that cannot be imported."""
+    """The names of all evils here."""
     found = [Evil]
     for kind in found:
         found.extend(kind.__subclasses__())

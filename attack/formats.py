@@ -12,6 +12,7 @@ import lzma
 import string
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -57,7 +58,7 @@ def _pack(rng: np.random.Generator, name: str, content: bytes) -> Files:
     """Now and then packed, and damaged once more."""
     if rng.random() < 0.9:
         return {name: content}
-    pack, suffix = pick(rng, ((gzip.compress, "gz"), (bz2.compress, "bz2"), (lzma.compress, "xz")))
+    pack, suffix = pick(rng, ((partial(gzip.compress, mtime=0), "gz"), (bz2.compress, "bz2"), (lzma.compress, "xz")))
     packed = pack(content)
     return {f"{name}.{suffix}": some(rng, change_bytes, packed) if rng.random() < 0.7 else packed}
 
@@ -116,9 +117,23 @@ XML_WORDS = (
 )
 
 
+SHORT_LINES = ("0,1", "{0 1}", "{}", "{1 22}", "'0','1'", "", "%", "?,0", "x")
+N_LONG = 0.002  # of inputs, which unfold to as much as a file of their size may
+
+
 def damage_arff(rng: np.random.Generator) -> Files:
+    if rng.random() < N_LONG:
+        return _long_arff(rng)
     text = pick(rng, (DENSE_ARFF, DENSE_ARFF, SPARSE_ARFF, DIGITS_ARFF))
     return _pack(rng, "data.arff", _damage_text(rng, text, ARFF_WORDS))
+
+
+def _long_arff(rng: np.random.Generator) -> Files:
+    """Some MiB of short lines, in a few kB."""
+    line = f"{pick(rng, SHORT_LINES)}\n"
+    head = f"@relation 'long: -C 1'\n@attribute sea {{0,1}}\n@attribute a {pick(rng, ('numeric', '{0,1}'))}\n@data\n"
+    text = head + line * (int(rng.integers(2**21, 2**23)) // len(line))
+    return {"data.arff.gz": gzip.compress(text.encode(), compresslevel=6, mtime=0)}
 
 
 def _damage_text(rng: np.random.Generator, text: str, words: tuple[str, ...]) -> bytes:
@@ -172,15 +187,25 @@ TABLE_WORDS = (
 
 def damage_csv(rng: np.random.Generator) -> Files:
     """Labels, or scores beside the truth that they are to be compared with."""
+    if rng.random() < N_LONG:
+        return _long_table(rng, "a,b", ("0,1", ".5,1", '"0",1', "", "x,1"))
     if rng.random() < 0.5:
         return _damage_table(rng, TABLE)
     return {**_damage_table(rng, SCORES), "truth.csv": TABLE.encode()}
 
 
 def damage_tags(rng: np.random.Generator) -> Files:
+    if rng.random() < N_LONG:
+        return _long_table(rng, "tags", ("sea", "sea|sky", "a|b", '""', ","))
     if rng.random() < 0.5:
         return _damage_table(rng, TAGS)
     return {"a.csv": _damage_text(rng, QUOTED_TAGS, TABLE_WORDS)}
+
+
+def _long_table(rng: np.random.Generator, header: str, lines: tuple[str, ...]) -> Files:
+    """A MiB of short lines, in a kB."""
+    line = f"{pick(rng, lines)}\n"
+    return {"a.csv.gz": gzip.compress(f"{header}\n{line * (2**20 // len(line))}".encode(), compresslevel=6, mtime=0)}
 
 
 def _damage_table(rng: np.random.Generator, text: str) -> Files:
@@ -191,7 +216,7 @@ def _damage_table(rng: np.random.Generator, text: str) -> Files:
         text = text.replace(",", ";")
     content = _damage_text(rng, text, TABLE_WORDS)
     if rng.random() < 0.1:
-        packed = gzip.compress(content)
+        packed = gzip.compress(content, mtime=0)
         return {f"a.{suffix}.gz": some(rng, change_bytes, packed) if rng.random() < 0.7 else packed}
     return {f"a.{suffix}": content}
 
@@ -249,6 +274,10 @@ def damage_sparse_npz(rng: np.random.Generator) -> Files:
 
 
 def damage_parquet(rng: np.random.Generator) -> Files:
+    if rng.random() < N_LONG:
+        many = pa.table({"tags": [pick(rng, ("sea", "a|b", ["sea"], []))] * int(rng.integers(10**5, 4 * 10**5))})
+        pq.write_table(many, file := io.BytesIO(), row_group_size=int(rng.integers(10**4, 10**6)))
+        return {"a.parquet": file.getvalue()}
     names = pick(rng, (("sea", "sky", "night", "fog"), ("0", "1", "2", "3")))
     kind = pick(rng, (np.uint8, float, bool))
     columns = {name: Y[:, place].astype(kind) for place, name in enumerate(names)}

@@ -23,8 +23,16 @@ from small_studies import HERE, cells_of, count_lost, differing_tables, environm
 from tally import Tally
 
 SECONDS = 120.0  # that a study may take to end once it was killed, or to run to its end
-SECONDS_TO_VANISH = 15.0  # of processes that a study started
+SECONDS_TO_VANISH = 60.0  # of processes that a study started
 LEARNERS = {"slow": ("evil_learners:Good", "seconds = 0.2"), "quick": ("evil_learners:Good", "bias = 0.2")}
+ENDS = {  # exit statuses after each kind of kill; a study may be done just before
+    "SIGKILL": (0, 1, -signal.SIGKILL),
+    "SIGTERM": (0, 1, 143, -signal.SIGTERM),  # the last while Python imports
+    "Ctrl-C": (0, 1, 130, -signal.SIGINT),
+    "Ctrl-C twice": (0, 1, 130, -signal.SIGINT),
+    "scheduler": (0, 1, 2),
+}
+NO_WORKERS = "the Dask cluster has no workers"  # for a minute: Dask may give up workers that do not come back
 N_RUNS = 12  # of a study that is never done
 
 
@@ -85,10 +93,18 @@ class Lane:
         problem = None
         if has_traceback(errors) and not _is_early_interrupt(errors):
             problem = f"a traceback: {errors.strip().splitlines()[-1][:200]}"
+            self._keep_errors(errors)
+        elif process.returncode not in ENDS.get(how, (0, 1)) and not (how == "worker" and NO_WORKERS in errors):
+            problem = f"exit status {process.returncode}: {errors.strip()[-200:]}"
         elif not _vanish(mark):
             problem = "processes of the study go on without it"
         self._count(how, problem)
         return process.returncode == 0
+
+    def _keep_errors(self, errors: str) -> None:
+        kept = Path("attack-found", f"{self.tally.part.replace(' ', '-')}-{self.folder.name}-{self.done}.txt")
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(errors, encoding="utf-8", errors="backslashreplace")
 
     def _count(self, how: str | None, problem: str | None) -> None:
         if how is not None:
@@ -107,11 +123,12 @@ class Lane:
     def kill(self, process: subprocess.Popen, mark: str) -> str:
         """Kill something; says what."""
         how = str(self.rng.choice(["SIGKILL", "SIGKILL", "SIGTERM", "Ctrl-C", "Ctrl-C twice", "a child", "a child"]))
-        children = [pid for pid in _marked(mark) if pid != process.pid]
-        if how == "a child" and children:
-            with suppress(ProcessLookupError):
-                os.kill(int(self.rng.choice(children)), signal.SIGKILL)
-            return how
+        if how == "a child":
+            if children := [pid for pid in _marked(mark) if pid != process.pid]:
+                with suppress(ProcessLookupError):
+                    os.kill(int(self.rng.choice(children)), signal.SIGKILL)
+                return how
+            how = "SIGKILL"  # there are none yet
         number = {"SIGTERM": signal.SIGTERM, "Ctrl-C": signal.SIGINT, "Ctrl-C twice": signal.SIGINT}.get(
             how, signal.SIGKILL
         )
@@ -146,28 +163,34 @@ class ClusterLane(Lane):
             os.killpg(self.cluster.pid, signal.SIGKILL)
         self.cluster.communicate()
 
+    def list_workers(self) -> list[str]:
+        """The numbers of their processes."""
+        print(file=self.cluster.stdin, flush=True)
+        return self.cluster.stdout.readline().split()
+
     def command(self, out: Path) -> list[str]:
+        if self.cluster is not None and self.cluster.poll() is None and not self.list_workers():
+            self.stop_cluster()
         if self.cluster is None or self.cluster.poll() is not None:
             self.start_cluster()
         return study_command(self.plan, out, "--dask", self.address)
 
     def kill(self, process: subprocess.Popen, mark: str) -> str:
         how = str(self.rng.choice(["worker", "worker", "worker", "scheduler", "SIGKILL", "Ctrl-C"]))
+        if how == "worker" and not (workers := self.list_workers()):
+            how = "SIGKILL"  # there are none now
         if how == "scheduler":
             self.stop_cluster()
         elif how == "worker":
-            print(file=self.cluster.stdin, flush=True)
-            workers = self.cluster.stdout.readline().split()
-            if workers:
-                with suppress(ProcessLookupError):
-                    os.kill(int(self.rng.choice(workers)), signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(int(self.rng.choice(workers)), signal.SIGKILL)
         else:
             process.send_signal(signal.SIGKILL if how == "SIGKILL" else signal.SIGINT)
         return how
 
 
 def attack_by_kills(kills: int, seed: int, folder: Path, jobs: int) -> Iterator[Tally]:
-    """Kill studies so often, a fifth of them on a cluster (at least once)."""
+    """Kill studies so often, every fifth on a cluster."""
     local, on_cluster = Tally("kills"), Tally("kills on a cluster")
     plan = write_plan(folder / "plan.toml", LEARNERS, folds=4, repeats=4)
     good = folder / "good"
@@ -176,9 +199,9 @@ def attack_by_kills(kills: int, seed: int, folder: Path, jobs: int) -> Iterator[
         local.add(f"an undisturbed study ended with status {ended.status}", ended.errors[:500])
         yield local
         return
-    n_cluster = max(1, kills // 5)
-    lanes = []
-    for place, count in enumerate(np.diff(np.linspace(0, kills - n_cluster, max(1, jobs - 1) + 1).round().astype(int))):
+    n_cluster, lanes = kills // 5, []
+    n_lanes = max(1, jobs - bool(n_cluster))
+    for place, count in enumerate(np.diff(np.linspace(0, kills - n_cluster, n_lanes + 1).round().astype(int))):
         rng = np.random.default_rng([seed, place])
         lanes.append(Lane(int(count), seed, rng, folder / f"lane-{place}", plan, good, ended.seconds, local))
     on_a_cluster = _cluster_lane(n_cluster, seed, folder, plan, good, ended.seconds, on_cluster)
@@ -203,8 +226,8 @@ def _cluster_lane(
 
 
 def _is_early_interrupt(errors: str) -> bool:
-    """Ctrl-C while Python imports what choral needs, before choral can do anything about it."""
-    return errors.rstrip().endswith("KeyboardInterrupt") and "<frozen importlib" in errors
+    """Ctrl-C while Python imports choral, before choral can do anything about it."""
+    return errors.rstrip().endswith("KeyboardInterrupt") and "__main__.py" not in errors
 
 
 def _marked(mark: str) -> list[int]:

@@ -10,13 +10,22 @@ def main() -> None:
     """Run the command line, or say in one line what it lacks."""
     os.environ["PYTHONSAFEPATH"] = "1"  # processes of joblib and Dask: they would import files of the current folder
     try:
-        from choral.cli import app  # takes a second: an early Ctrl-C comes here
+        _run()
+    except KeyboardInterrupt:  # while importing, which takes a second; or once more, while the first is being told
+        print("choral: interrupted", file=sys.stderr)
+        sys.exit(130)
+    finally:
+        signal.signal(
+            signal.SIGINT, signal.SIG_IGN
+        )  # while Python ends, it would kill the process, or show a traceback
+
+
+def _run() -> None:
+    try:
+        from choral.cli import app
     except ModuleNotFoundError as error:
         print(f"choral: error: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("choral: interrupted", file=sys.stderr)
-        sys.exit(130)
     signal.signal(signal.SIGTERM, _terminate)
     app()
 

@@ -32,10 +32,20 @@ def submit_call(client: Any, function: Callable[..., Any], argument: Any) -> Any
     It travels as bytes, so that only the thread that runs it imports what it needs. Of a module that is missing, Dask
     would hear while it unpickles a message, and then end the worker.
     """
-    call = pickle.dumps(_Call(function, argument), protocol=pickle.HIGHEST_PROTOCOL)
+    call = _pickle_call(function, argument)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # whose advice is for users of Dask
         return client.submit(pickle.loads, call, pure=False)
+
+
+def call_everywhere(client: Any, function: Callable[..., Any], argument: Any) -> None:
+    """Call a function on all workers at once, beside whatever they do; without an answer, give up soon."""
+    call = _pickle_call(function, argument)
+    client.run(pickle.loads, call, on_error="ignore", callback_timeout=SECONDS_TO_LOOK)
+
+
+def _pickle_call(function: Callable[..., Any], argument: Any) -> bytes:
+    return pickle.dumps(_Call(function, argument), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def next_results(client: Any, futures: Iterable[Any]) -> dict[Any, Any]:

@@ -185,6 +185,8 @@ def _as_array(name: str, values: Any) -> np.ndarray:
         array = np.asarray(values)
     except ValueError as error:  # a ragged list
         raise ValueError(f"{name} must be a matrix; its rows differ in length ({error}). {TAGS}") from error
+    if array.dtype.kind == "V" and np.can_cast(array.dtype, np.float32):  # bfloat16, say, which NumPy does not know
+        return array.astype(np.float32)
     return _numbers(name, array) if array.dtype == object else array
 
 

@@ -131,11 +131,12 @@ class TestReaders:
         for name in find_formats():
             if name not in ("study.json", "cells", "labels"):  # they hold times
                 for folder in ("one", "other"):
-                    (tmp_path / folder).mkdir(exist_ok=True)
-                    make_input(name, 7, 5, tmp_path / folder)
+                    make_input(name, 7, 5, tmp_path / folder / name)
         one, other = (
-            {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()} for folder in ("one", "other")
+            {path.relative_to(tmp_path / folder): path.read_bytes() for path in (tmp_path / folder).rglob("*.*")}
+            for folder in ("one", "other")
         )
+        assert len(one) > len(find_formats()) - 3
         assert one == other
 
     @pytest.mark.parametrize("number", range(3))

@@ -719,6 +719,31 @@ def test_full_disk_behind_standard_output(folder, arguments):
     assert result.returncode == 2
 
 
+def test_another_ctrl_c_while_python_ends(folder):
+    code = (
+        "import atexit, time, choral\n"
+        "def nap(word): print(word, flush=True); [time.sleep(0.1) for _ in range(20)]\n"
+        "choral.evaluate = lambda *args, **kwargs: nap('ready')\n"
+        "atexit.register(nap, 'ending')\n"
+        "from choral.__main__ import main; main()"
+    )
+    with start(["-c", code], "true.csv", "broad.csv") as process:
+        for word in ("ready", "ending"):
+            assert process.stdout.readline() == f"{word}\n"
+            process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (130, "choral: interrupted\n")
+
+
+@pytest.fixture
+def interruptible():
+    """The entry point ignores Ctrl-C in the end; whoever runs the tests may need it."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("module", ["typer", "rich"])
 def test_entry_point_without_the_extra(monkeypatch, capsys, module):
     monkeypatch.setitem(sys.modules, module, None)
@@ -730,6 +755,7 @@ def test_entry_point_without_the_extra(monkeypatch, capsys, module):
     assert capsys.readouterr().err == f"choral: error: {module} is not installed; {cure}\n"
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_entry_point_interrupted_while_importing(monkeypatch, capsys):
     def interrupt(*args):
         raise KeyboardInterrupt

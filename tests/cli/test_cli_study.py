@@ -17,9 +17,10 @@ pytest.importorskip("rich")
 from typer.testing import CliRunner
 
 from choral.cli import app
+from choral.cli.study import command
 from choral.cli.study.printing import print_study
 from choral.paper.yardstick import COLUMNS, add_up, compare_with_best
-from choral.study import Results
+from choral.study import Results, run_study
 from choral.study.page import study_contents
 from handmade_results import HandMade
 
@@ -327,6 +328,38 @@ def test_a_cluster_that_does_not_answer_is_one_line(tmp_path, monkeypatch):
         "--dask",
         "tcp://127.0.0.1:9",
     )
+
+
+def test_a_cluster_that_does_not_start_here_is_one_line(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+
+    def fail(**options):
+        raise AssertionError  # as where its event loop takes too long
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    message = "no Dask cluster starts on this machine, AssertionError: no message"
+    assert_fails(message, "study", "quick", "--out", tmp_path / "x", "--dask", "local")
+
+
+def test_children_that_do_not_start_are_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("choral.study.worker.COMMAND", "print('hello, reader of results')")
+    message = "a child process of the study did not start: expected the message ready; got b'hello'"
+    assert_fails(message, "study", "quick", "--out", tmp_path / "x", "--n-jobs", "1")
+
+
+def test_no_other_study_runs_in_the_folder_until_all_is_written(study, tmp_path, monkeypatch):
+    finished, _ = study
+    folder, refused = shutil.copytree(finished, tmp_path / "out"), []
+
+    def write(results, path):
+        with pytest.raises(BlockingIOError, match="a study is running in "):
+            run_study(finished.parent / "plan.toml", folder)
+        refused.append(path.name)
+
+    monkeypatch.setattr(command, "write_report", write)
+    result = run("study", finished.parent / "plan.toml", "--out", folder, "--no-figures")
+    assert (result.exit_code, refused) == (0, ["report.html"]), result.stderr
+    assert not (folder / "study.lock").exists()
 
 
 def test_extras_that_are_missing_are_named_after_the_work(study, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from choral.datasets import read_arff
-from choral.datasets.arff import dense_rows, reading
+from choral.datasets.arff import reading
 
 # instances, labels, nominal and numeric features, label combinations, cardinality, is sparse: from the data's readme
 SIZES = {
@@ -264,10 +265,35 @@ def test_plain_sparse_rows_need_no_strings(write, monkeypatch):
 def test_long_files_are_read_in_blocks(write, monkeypatch):
     path = write(header("numeric", "{a,b,c}") + "\n".join(f"{i},{'abc'[i % 3]},{i % 2}" for i in range(50)))
     expected = read_arff(path)
-    monkeypatch.setattr(dense_rows, "BLOCK_CELLS", 20)
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 20)
     dataset = read_arff(path)
     np.testing.assert_array_equal(dataset.X, expected.X)
     np.testing.assert_array_equal(dataset.X[:, 0], np.arange(50))
+    np.testing.assert_array_equal(dataset.Y, expected.Y)
+
+
+@pytest.mark.parametrize("block_bytes", [1, 7, 30, 2**20])
+def test_blocks_of_any_size_give_the_same_sparse_matrix(write, monkeypatch, block_bytes):
+    """Single digits, other numbers, no entries, comments and blank lines: in blocks of their own, or together."""
+    monkeypatch.setattr(reading, "BLOCK_BYTES", block_bytes)
+    rows = ["{0 7}", "{0 3,1 1}", "{}", "", "% {0 9}", "{0 2.5,1 1}", "{1 1}  % one", "{}", "{0 4}", "", ""]
+    dataset = read_arff(write(header("numeric") + "\n".join(rows)))
+    assert dataset.X.toarray().ravel().tolist() == [7, 3, 0, 2.5, 0, 0, 4]
+    assert dataset.Y.ravel().tolist() == [0, 1, 0, 1, 1, 0, 0]
+    assert dataset.X.has_sorted_indices
+
+
+@pytest.mark.parametrize("row", ["0,1", "{0 1}", "{0 10}", "{}", "%"])
+def test_short_lines_take_little_more_memory_than_their_numbers(write, monkeypatch, row):
+    """As texts, each takes 60 bytes or more."""
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 2**16)
+    path = write(header("numeric") + f"{row}\n" * 2**18 + ("0,1" if row == "%" else ""))
+    tracemalloc.start()
+    dataset = read_arff(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert dataset.Y.shape == (1 if row == "%" else 2**18, 1)
+    assert peak < 2 * path.stat().st_size + 2**18 * 60 + 2**23
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=20))
@@ -527,7 +553,7 @@ def test_what_is_wrong_and_where(write, text, message):
 
 
 def test_the_line_is_right_in_a_later_block_and_with_every_line_end(write, monkeypatch):
-    monkeypatch.setattr(dense_rows, "BLOCK_CELLS", 4)
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 4)
     for line_end in ("\n", "\r\n", "\r"):
         text = (header("numeric") + "1,1\n" * 9 + "x,1\n").replace("\n", line_end)
         with pytest.raises(ValueError, match="line 14, attribute 'a0': expected a number; got 'x'"):

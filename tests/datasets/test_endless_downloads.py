@@ -3,13 +3,14 @@
 import socket
 import time
 import urllib.request
-from threading import Event, Thread
+from threading import Barrier, Event, Thread
 
 import pytest
 
 from choral.datasets import load, load_openml, loading, openml
 from choral.datasets.downloading import Allowance, EndlessDownloadError
 from openml_server import redirect
+from processes import PATIENCE, wait_until
 
 HEADERS = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
 
@@ -35,7 +36,8 @@ def flood(connection, stop):
 
 @pytest.fixture
 def serve():
-    """The address of a server that treats every connection alike."""
+    """The address of a server that treats every connection alike; in the end, urllib is as it was."""
+    opener = urllib.request._opener
     stop, threads, listening = Event(), [], socket.create_server(("127.0.0.1", 0))
 
     def answer(connection, behave):
@@ -65,6 +67,7 @@ def serve():
     listening.close()
     for thread in threads:
         thread.join(5)
+    wait_until(lambda: urllib.request._opener is opener, "the end of a download that was given up")
 
 
 ENDLESS = [
@@ -99,17 +102,14 @@ def test_of_openml(serve, tmp_path, monkeypatch, behave, limits, message):
     redirect(monkeypatch, serve(behave))
     monkeypatch.setattr(openml, "TIME_LIMIT", limits.get("seconds", 60))
     monkeypatch.setenv("CHORAL_MAX_BYTES", limits.get("max_bytes", ""))
-    opener = urllib.request._opener
     start = time.monotonic()
     with pytest.raises(
         ConnectionError, match=rf"data set 40589 cannot be fetched from OpenML \({message}.*\)\. Try again"
     ):
         load_openml(40589, data_home=tmp_path)
     assert time.monotonic() - start < 20
-    assert urllib.request._opener is opener  # as it was
-    while behave is not drip_headers and any(path.is_file() for path in tmp_path.rglob("*")):
-        assert time.monotonic() - start < 20  # the thread that was given up cleans up behind itself
-        time.sleep(0.05)
+    if behave is not drip_headers:  # the thread that was given up cleans up behind itself
+        wait_until(lambda: not any(path.is_file() for path in tmp_path.rglob("*")), "cleaning up")
 
 
 def test_errors_and_results_are_those_of_the_function():
@@ -125,3 +125,29 @@ def test_errors_and_results_are_those_of_the_function():
         allowance.run(fail)
     with pytest.raises(EndlessDownloadError, match="it took more than 0 seconds"):
         Allowance(seconds=0, max_bytes=10).check()
+
+
+def test_threads_that_download_at_the_same_time_have_limits_of_their_own(serve):
+    """In whatever order they end; other threads have no limit."""
+    address, ends, started = serve(flood), (Event(), Event()), Barrier(3)
+
+    def download(max_bytes, end):
+        def read():
+            with urllib.request.urlopen(address) as answer:
+                answer.read(max_bytes // 2)
+                started.wait(PATIENCE)
+                end.wait(PATIENCE)
+                with pytest.raises(EndlessDownloadError, match=f"it brought more than {max_bytes} bytes"):
+                    answer.read(2 * max_bytes)
+
+        Allowance(PATIENCE, max_bytes).run(read)
+
+    threads = [Thread(target=download, args=each) for each in zip((10**5, 10**6), ends, strict=True)]
+    for thread in threads:
+        thread.start()
+    started.wait(PATIENCE)
+    for thread, end in zip(threads, ends, strict=True):
+        with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
+            assert len(answer.read(10**7)) == 10**7
+        end.set()
+        thread.join(PATIENCE)

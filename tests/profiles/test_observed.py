@@ -198,6 +198,31 @@ FORMS = {
 }
 
 
+def _of_ml_dtypes(y):
+    return y.astype(pytest.importorskip("ml_dtypes").bfloat16)
+
+
+def _of_torch(y):
+    return pytest.importorskip("torch").tensor(y).bfloat16()
+
+
+BRAIN_FLOATS = {
+    "of ml_dtypes": _of_ml_dtypes,  # those of JAX and TensorFlow, too
+    "of torch": _of_torch,
+    "rows of torch": lambda y: list(_of_torch(y)),
+    "rows with a gradient": lambda y: list(_of_torch(y).requires_grad_()),
+}
+
+
+@pytest.mark.parametrize("form", BRAIN_FLOATS.values(), ids=BRAIN_FLOATS)
+def test_bfloat16_which_numpy_does_not_know(form):
+    y_true = np.array([[0, 1, 1], [NAN, 0, 1], [1, 1, 0], [NAN, NAN, NAN]])
+    y_pred = np.array([[0.25, 0.5, 0.75], [1, 0.5, 0.25], [1, 1, 0], [0, 0.125, 1]])
+    expected = ObservedProfile.from_predictions(y_true, y_pred, sample_weight=[1, 2, 3, 4])
+    assert ObservedProfile.from_predictions(form(y_true), form(y_pred), sample_weight=[1, 2, 3, 4]) == expected
+    assert loss_curve(form(y_true), form(y_pred), sample_weight=[1, 2, 3, 4]) == expected.curve()
+
+
 @pytest.mark.parametrize("true_form", FORMS)
 @pytest.mark.parametrize("pred_form", ["float32", "long double", "by columns", "sparse"])
 def test_every_form_of_labels(true_form, pred_form):

@@ -34,6 +34,8 @@ from choral.study.cells import Cell, Outcome
 from choral.study.page import study_contents
 from choral.study.store import DamagedFile
 
+pytestmark = pytest.mark.usefixtures("here")  # cells run in this process
+
 MARK = "<x-foreign onclick='1'>"
 KINDS = [None, True, -2.5, MARK, [MARK], {MARK: MARK}]  # all that JSON has
 
@@ -63,11 +65,6 @@ PLAN = Plan(
     analyses=[size_section],
     text="title = 'Foreign'\n",
 )
-
-
-@pytest.fixture(autouse=True)
-def _cells_run_here(monkeypatch):
-    monkeypatch.setattr(running, "run_task", zoo.run_here)
 
 
 @pytest.fixture(scope="module")
@@ -525,7 +522,7 @@ def test_links_in_place_of_files_of_a_study_are_replaced(finished, folder, elsew
     assert (elsewhere / "thesis.txt").read_text() == "years of work"
 
 
-SMALL = Plan([StudyData("d", zoo.make_data, folds=FOLDS)], LEARNERS[:1], families={"binomial": None})
+SMALL = zoo.small_plan(LEARNERS[0], families={"binomial": None})
 
 
 def test_figures_are_not_written_through_links(tmp_path, elsewhere):

@@ -4,27 +4,29 @@ Windows has no process groups, fork, SIGKILL or signal masks.
 """
 
 import ast
+import errno
+import importlib.util
+import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 import choral
 import study_zoo as zoo
 from choral import _outputs
-from choral.study import Plan, StudyData, StudyLearner, child, clusters, run_study, worker
+from choral.study import StudyLearner, child, clusters, lock, run_study, worker
 from choral.study.figures import file_stems
 
 TEXT_CALLS = ("open", "read_text", "write_text", "TextIOWrapper")
 
 
 def run_one(learner, folder, **options):
-    data = StudyData("d", zoo.make_data, folds=(np.arange(24) >= 12).astype(int))
-    return run_study(Plan([data], [StudyLearner("L", learner)], **options), folder)
+    return run_study(zoo.small_plan(StudyLearner("L", learner), **options), folder)
 
 
 def test_a_study_needs_neither_process_groups_nor_fork(tmp_path, monkeypatch):
@@ -75,6 +77,70 @@ def test_on_windows_no_process_is_asked_whether_it_runs(tmp_path, monkeypatch):
     assert _outputs._is_left_over(path)
     monkeypatch.setattr(_outputs, "os", SimpleNamespace(name="nt"))
     assert not _outputs._is_left_over(path)
+
+
+class Msvcrt:
+    """Locks of bytes as Windows has them: held by a descriptor, let go where they were taken, in the way of readers."""
+
+    LK_NBLCK, LK_UNLCK = 2, 0
+
+    def __init__(self, knows_locks=True):
+        self.knows_locks, self.held = knows_locks, {}
+
+    def locking(self, descriptor, mode, n_bytes):
+        place = os.fstat(descriptor).st_ino, os.lseek(descriptor, 0, os.SEEK_CUR)
+        if not self.knows_locks:
+            raise OSError(errno.ENOLCK, "no locks")
+        if mode == self.LK_NBLCK and place in self.held:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        if mode == self.LK_UNLCK and self.held.pop(place) != descriptor:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        if mode == self.LK_NBLCK:
+            self.held[place] = descriptor
+
+
+def lock_of_windows(monkeypatch, msvcrt):
+    """The module, imported where there is msvcrt and no fcntl."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setitem(sys.modules, "msvcrt", msvcrt)
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    spec = importlib.util.spec_from_file_location("lock_of_windows", lock.__file__)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_lock_of_a_folder_on_windows(tmp_path, monkeypatch):
+    msvcrt, path = Msvcrt(), tmp_path / "study.lock"
+    windows = lock_of_windows(monkeypatch, msvcrt)
+    for _ in range(2):
+        with windows.locked(path):
+            assert json.loads(path.read_text())["process"] == os.getpid()
+            ((_, place),) = msvcrt.held
+            assert place > path.stat().st_size  # nobody could read what is locked
+            with pytest.raises(BlockingIOError, match=f"process {os.getpid()} on .* has been running it since "):
+                windows.locked(path).__enter__()
+        assert (msvcrt.held, path.exists()) == ({}, False)
+
+
+def test_a_lock_on_windows_that_another_process_takes_at_once_stays(tmp_path, monkeypatch):
+    """Windows removes no file that is open."""
+    path = tmp_path / "study.lock"
+    windows = lock_of_windows(monkeypatch, Msvcrt())
+
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "another process has it open")
+
+    with windows.locked(path):
+        monkeypatch.setattr(Path, "unlink", refuse)
+    assert path.exists()
+
+
+def test_a_file_system_without_locks_does_without_on_windows(tmp_path, monkeypatch):
+    windows, path = lock_of_windows(monkeypatch, Msvcrt(knows_locks=False)), tmp_path / "study.lock"
+    with windows.locked(path):
+        assert path.exists()
+    assert not path.exists()
 
 
 def test_a_cluster_starts_without_signal_masks(monkeypatch):

@@ -86,7 +86,8 @@ def run_choral(folder, *arguments, environment):
 
 
 @pytest.mark.parametrize(
-    "options", [("--no-report", "--n-jobs", 2), ("--no-report", "--no-figures", "--dask", "local")]
+    "options",
+    [("--n-jobs", 2), ("--no-figures", "--dask", "local")],
 )
 def test_modules_beside_a_plan_are_its_own(trapped, options):
     pytest.importorskip("typer", reason="the command line needs choral[cli]")

@@ -3,34 +3,29 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import joblib
-import numpy as np
 import pytest
 
 import choral._dask_results as waiting
 import study_zoo as zoo
-from choral.study import Plan, Results, StudyData, StudyLearner, run_study
+from choral.study import Results, StudyLearner, run_study
 from choral.study.clusters import dask_cluster
 from choral.study.distributing import run_on_cluster
 from choral.study.preparing import make_task, prepare
 from choral.study.worker import Workers
-from dask_scheduler import start_scheduler
+from dask_scheduler import connect, start_cluster, start_scheduler
+from processes import is_alive, lines, wait_until
+from study_zoo import small_plan
 
-distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+dask = pytest.importorskip("dask")
+pytest.importorskip("distributed")
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of Dask, about workers that we kill
     pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes"),
 ]
-
-OPTIONS = {"threads_per_worker": 1, "dashboard_address": ":0"}
-
-
-def small_plan(*learners):
-    """A data set of 24 rows in two given halves."""
-    data = StudyData("d", zoo.make_data, folds=(np.arange(24) >= 12).astype(int))
-    return Plan([data], learners)
 
 
 def tasks_of(plan):
@@ -54,7 +49,7 @@ def only_here(monkeypatch):
 
 @pytest.fixture(scope="module")
 def client():
-    with distributed.LocalCluster(n_workers=1, **OPTIONS) as cluster, distributed.Client(cluster) as client:
+    with start_cluster() as client:
         yield client
 
 
@@ -77,7 +72,7 @@ def test_what_fails_at_the_level_of_dask_is_an_outcome(client, only_here):
     tasks = tasks_of(small_plan(StudyLearner("L", zoo.Stumps())))
     with client.as_current(), joblib.parallel_config(backend="dask"):
         backend = joblib.parallel.get_active_backend()[0]
-        found = dict(run_on_cluster(backend, run, iter(tasks)))
+        found = dict(run_on_cluster(backend, run, iter(tasks), "study"))
     assert set(found) == {task.cell for task in tasks}
     reasons = {outcome.reason for outcome in found.values()}
     assert reasons == {"the cluster could not run it, ModuleNotFoundError: No module named 'only_here'"}
@@ -94,17 +89,36 @@ def test_one_thread_of_a_cluster_runs_all_cells(client, tmp_path, monkeypatch):
 def test_a_cell_that_kills_its_workers_costs_itself(tmp_path):
     """Two of three workers die: all that run on the first are suspects, and then run alone."""
     learners = [StudyLearner(f"L{bias}", zoo.Stumps(bias)) for bias in (0.0, 0.1)]
-    options = {"n_workers": 3, **OPTIONS}
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(**options) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}), start_cluster(n_workers=3) as client:
         plan = small_plan(StudyLearner("killer", zoo.ParentKilling()), *learners)
         results = run_dask_study(client, plan, tmp_path)
     assert [(failure.learner, failure.fold, failure.reason) for failure in results.failures()] == [
         ("killer", 0, "workers of the cluster died, one after another, while they ran it")
     ]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
+def test_an_interrupted_study_leaves_nothing_running_on_the_cluster(tmp_path, runs, gate):
+    """Its only thread is free at once for the cells of the next study."""
+
+    def interrupt(done, total, what):
+        if done == 2:
+            wait_until(lambda: len(lines(runs)) == 3, "the cell that waits")
+            raise KeyboardInterrupt
+
+    learners = StudyLearner("L", zoo.Stumps()), StudyLearner("W", zoo.Waiting())
+    with start_cluster() as client:
+        with (
+            pytest.raises(KeyboardInterrupt),
+            client.as_current(),
+            joblib.parallel_config(backend="dask"),
+        ):
+            run_study(small_plan(*learners), tmp_path / "study", progress=interrupt)
+        _, *children = map(int, lines(runs)[2].split())  # the first is the worker of the cluster
+        wait_until(lambda: not any(map(is_alive, children)), "the end of the cell that waits")
+        assert (
+            run_dask_study(client, small_plan(StudyLearner("L", zoo.Stumps(0.1))), tmp_path / "next").failures() == ()
+        )
 
 
 def test_a_study_that_is_itself_a_task_of_the_cluster(client, tmp_path):
@@ -123,7 +137,7 @@ def test_a_cluster_without_workers_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(waiting, "SECONDS_WITHOUT_WORKERS", 0.5)
     with (
         start_scheduler() as (_, address),
-        distributed.Client(address) as client,
+        connect(address) as client,
         pytest.raises(OSError, match="the Dask cluster has no workers, and none came within 0.5 seconds."),
     ):
         run_dask_study(client, small_plan(StudyLearner("L", zoo.Stumps())), tmp_path)

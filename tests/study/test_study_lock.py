@@ -11,26 +11,17 @@ import sys
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import study_zoo as zoo
-from choral.study import Plan, Results, StudyData, StudyLearner, lock, run_study, running
+from choral.study import Results, StudyLearner, lock, run_study
 from choral.study.store import LOCK
-
-PATIENCE = 90.0  # seconds: machines are noisy
-FOLDS = np.arange(24) // 12
-
-
-def plan_of(name, **options):
-    data = StudyData("d", zoo.make_data, folds=FOLDS)
-    return Plan([data], [StudyLearner(name, zoo.Stumps())], families={"binomial": None}, title=name, **options)
+from processes import PATIENCE
+from study_zoo import small_plan
 
 
-@pytest.fixture
-def here(monkeypatch):
-    """Cells run in this process."""
-    monkeypatch.setattr(running, "run_task", zoo.run_here)
+def plan_of(name):
+    return small_plan(StudyLearner(name, zoo.Stumps()), families={"binomial": None}, title=name)
 
 
 HOLD = """

@@ -488,6 +488,17 @@ def test_a_mistake_in_a_data_set_is_told_with_its_place(write, tmp_path, lines, 
     assert "plan.toml, [[datasets]] 1" in str(caught.value)
 
 
+MOODY = """
+def quit_at_once():
+    raise SystemExit("not made.")
+
+class Moody:
+    @property
+    def fit(self):
+        raise RuntimeError("not\\nnow")
+"""
+
+
 @pytest.mark.parametrize(
     "lines, message",
     [
@@ -507,6 +518,8 @@ def test_a_mistake_in_a_data_set_is_told_with_its_place(write, tmp_path, lines, 
         ),
         ('name = "L"\nlearner = "leaves:Learner"', "leaves cannot be imported: SystemExit: 3."),
         ('name = "L"\nlearner = "unfinished:Learner"', "unfinished cannot be imported: SyntaxError: "),
+        ('name = "L"\nlearner = "moody:quit_at_once"', "1 ('L'): SystemExit: not made."),
+        ('name = "L"\nlearner = "moody:Moody"', "1 ('L'): RuntimeError: not now."),
         ('name = "L"\nlearner = ".relative:Learner"', "1 ('L'): .relative cannot be imported: TypeError: "),
         (
             'name = "L"\nlearner = "RandomKLabelsets"\nparameters = { K = 2 }',
@@ -532,6 +545,7 @@ def test_a_mistake_in_a_learner_is_told_with_its_place(write, tmp_path, lines, m
     (tmp_path / "divides.py").write_text("1 / 0\n")
     (tmp_path / "leaves.py").write_text("raise SystemExit(3)\n")
     (tmp_path / "unfinished.py").write_text("class Learner(:\n")
+    (tmp_path / "moody.py").write_text(MOODY)
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         write(learner_plan(lines))
     assert "plan.toml, [[learners]] 1" in str(caught.value)
@@ -920,6 +934,7 @@ def test_keys_follow_the_text_of_a_module_without_a_version(tmp_path, monkeypatc
     [
         (lambda: 3, r"the source of d must be or return a Dataset or \(X, Y\); got int."),
         (lambda: {}["x"], "d: its source failed, KeyError: 'x'."),
+        (lambda: sys.exit(3), "d: its source failed, SystemExit: 3."),
         (lambda: int("x"), "d: invalid literal for int"),
     ],
 )

@@ -30,16 +30,10 @@ from choral.paper import Boomer
 from choral.study import Plan, Results, Split, StudyData, StudyLearner, run_study, running, worker
 from choral.study.preparing import make_task, prepare
 from choral.study.store import DamagedFile, Store
+from processes import PATIENCE, is_alive, lines, wait_until
+from study_zoo import small_plan
 
-PATIENCE = 90.0  # seconds until a test gives up: machines are noisy
 ROUNDS = (1, 2, 3)  # the write of a cell at which the study is killed, in one round after another
-
-
-def small_plan(*learners, **options):
-    """A data set of 24 rows in two given halves, unless the split is told."""
-    folds = None if "split" in options else np.arange(24) >= 12
-    data = StudyData("d", zoo.make_data, folds=None if folds is None else folds.astype(int))
-    return Plan([data], learners, **options)
 
 
 def logged_plan():
@@ -59,47 +53,6 @@ def contents(results):
         for dataset in results.datasets
         for cell in results.cells(dataset)
     }
-
-
-def is_alive(pid):
-    """Whether a process runs; one that has ended and waits to be asked about does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, f"{what} took longer than {PATIENCE} seconds"
-        time.sleep(0.02)
-
-
-def lines(path):
-    return path.read_text().split("\n")[:-1] if path.exists() else []
-
-
-@pytest.fixture
-def runs(tmp_path, monkeypatch):
-    """The file in which learners note that they run."""
-    path = tmp_path / "runs.txt"
-    monkeypatch.setenv(zoo.RUNS, str(path))
-    return path
-
-
-@pytest.fixture
-def here(monkeypatch):
-    """Cells run in this process: faster, where it is not about the processes."""
-    monkeypatch.setattr(running, "run_task", zoo.run_here)
-
-
-@pytest.fixture
-def gate(tmp_path, monkeypatch):
-    """The file that lets learners go on once it is there."""
-    path = tmp_path / "gate"
-    monkeypatch.setenv(zoo.GATE, str(path))
-    return path
 
 
 def list_children(monkeypatch):
@@ -399,6 +352,7 @@ TROUBLES = {
     "closing": (zoo.Closing(), "the process that ran it closed the pipe for its result"),
     "escaping": (zoo.Escaping(), "ran past the time limit of 5 seconds"),
     "surrogate": (zoo.Surrogate(), r"ValueError: half of a pair: \udfff"),
+    "talking": (zoo.Talking(), "ValueError: aaaaaaa"),
     "leaving": (zoo.Leaving(), "SystemExit: enough"),
     "mute": (zoo.Mute(), "Speechless: Speechless, whose str raises RuntimeError"),
     "forking": (zoo.Forking(), "the process that ran it died: exit status 3"),
@@ -459,6 +413,14 @@ def test_the_cell_after_a_failure_is_as_if_there_was_none(troubled):
     expected = stored_cell(results, "sparse", fold=1).predictions
     for name in (*TROUBLES, *HARMLESS):
         assert np.array_equal(stored_cell(results, name, fold=1).predictions, expected), name
+
+
+def test_long_texts_of_learners_are_shortened(tmp_path, here):
+    results = run_study(small_plan(StudyLearner("L", zoo.Talking()), StudyLearner("S", zoo.Stumps())), tmp_path)
+    (cell, _) = results.cells("d", "L")
+    failure = results._store.read_failure(cell.key)
+    assert failure["reason"] == f"ValueError: {'a' * 10_000}..."
+    assert failure["details"] == f"{'a' * 9_999}\n"
 
 
 def test_warnings_are_counted_by_learner_and_text(troubled):
@@ -579,7 +541,7 @@ def test_a_package_that_is_missing_costs_the_cells_that_need_it_and_says_how_to_
 def test_a_study_whose_children_cannot_start_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "COMMAND", "raise SystemExit(7)")
     started = list_children(monkeypatch)
-    with pytest.raises(RuntimeError, match="a child process of the study did not start: exit status 7."):
+    with pytest.raises(ChildProcessError, match="a child process of the study did not start: exit status 7."):
         run_study(logged_plan(), tmp_path / "study")
     assert [process.returncode for process in started] == [7]
 
@@ -601,7 +563,7 @@ def test_children_that_are_killed_while_they_start_have_successors_but_not_for_e
         assert results.finished("d") == ("S",)
         assert len(started) == n_killed + 1
     else:
-        with pytest.raises(RuntimeError, match="a child process of the study did not start: SIGKILL, perhaps"):
+        with pytest.raises(ChildProcessError, match="a child process of the study did not start: SIGKILL, perhaps"):
             run_study(small_plan(StudyLearner("S", zoo.Stumps())), tmp_path, n_jobs=1)
 
 
@@ -656,6 +618,24 @@ def test_workers_that_are_killed_run_no_more_cells():
     assert outcomes[0].reason == "the study ended before it did"
     with pytest.raises(RuntimeError, match="the study has ended: its child processes run no more cells."):
         workers.run(task)
+
+
+def test_a_cell_that_dies_of_what_another_left_behind_is_run_once_more_in_a_new_process(tmp_path, gate, monkeypatch):
+    started = list_children(monkeypatch)
+    plan = small_plan(StudyLearner("haunting", zoo.Haunting()), StudyLearner("L", zoo.Opening()))
+    assert run_study(plan, tmp_path / "study", n_jobs=1).failures() == ()
+    assert len(started) == 2
+
+
+def test_a_cell_that_ends_each_process_is_tried_in_two(tmp_path, monkeypatch):
+    """First in one where others have run, then in a new one; the cells after it are none the worse."""
+    started = list_children(monkeypatch)
+    plan = small_plan(StudyLearner("L", zoo.Stumps()), StudyLearner("killed", zoo.Killed()))
+    results = run_study(plan, tmp_path / "study", n_jobs=1)
+    assert [failure.reason for failure in results.failures()] == [
+        "the process that ran it died: SIGKILL, perhaps for lack of memory"
+    ]
+    assert len(started) == 3
 
 
 def test_a_time_limit_of_centuries(tmp_path):
@@ -791,10 +771,33 @@ def test_a_learner_that_cannot_be_sent_costs_its_cells(tmp_path, here, learner, 
         assert [(failure.learner, failure.reason) for failure in results.failures()] == [expected] * 2
 
 
-def test_a_learner_that_cannot_be_shown_is_run(tmp_path, here):
-    results = run_study(small_plan(StudyLearner("L", zoo.Unprintable())), tmp_path)
+@pytest.mark.parametrize("patience, n_failed", [(2, 2), (3, 1)])  # it is sent for its key twice, then for each cell
+def test_a_learner_that_can_be_sent_at_times_alone_costs_its_cells(tmp_path, here, monkeypatch, patience, n_failed):
+    monkeypatch.setattr(zoo.Tiring, "patience", patience)
+    results = run_study(small_plan(StudyLearner("T", zoo.Tiring()), StudyLearner("L", zoo.Stumps())), tmp_path)
+    assert results.finished("d") == ("L",)
+    expected = ("T", "the learner cannot be sent to other processes, RuntimeError: too tired")
+    assert [(failure.learner, failure.reason) for failure in results.failures()] == [expected] * n_failed
+
+
+@pytest.mark.parametrize(
+    "learner, shown",
+    [
+        (zoo.Unprintable(), "Unprintable, whose repr raises SystemExit"),
+        (zoo.Unversioned(), "Unversioned()"),
+    ],
+)
+def test_a_learner_that_does_not_tell_what_it_is_is_run(tmp_path, here, learner, shown):
+    results = run_study(small_plan(StudyLearner("L", learner)), tmp_path)
     assert results.failures() == ()
-    assert results.study["learners"] == {"L": "Unprintable, whose repr raises RuntimeError"}
+    assert results.study["learners"] == {"L": shown}
+
+
+@pytest.mark.parametrize("packages", [("no such package", "", 3), "numpy", 3])
+def test_packages_without_a_version_are_left_out(tmp_path, here, monkeypatch, packages):
+    monkeypatch.setattr(zoo.Stumps, "packages", packages, raising=False)
+    results = run_study(small_plan(StudyLearner("L", zoo.Stumps())), tmp_path)
+    assert set(results.study["versions"]) == {"python", *running.PACKAGES}
 
 
 def test_a_file_that_cannot_be_read_is_not_taken_for_damaged(stored, tmp_path, monkeypatch):

@@ -12,11 +12,8 @@ import study_zoo as zoo
 from choral.report.sections import links, sections
 from choral.study import (
     Finding,
-    Plan,
     Results,
     Section,
-    Split,
-    StudyData,
     StudyLearner,
     Summary,
     Table,
@@ -26,17 +23,9 @@ from choral.study import (
 from choral.study.page import study_contents
 from choral.study.store import DamagedFile
 
+pytestmark = pytest.mark.usefixtures("here")  # cells run in this process
 
-@pytest.fixture(autouse=True)
-def _cells_run_here(monkeypatch):
-    monkeypatch.setattr(running, "run_task", zoo.run_here)
-
-
-PLAN = Plan(
-    [StudyData("d", zoo.make_data)],
-    [StudyLearner("A", zoo.Stumps()), StudyLearner("B", zoo.Stumps(0.4))],
-    split=Split(folds=2),
-)
+PLAN = zoo.small_plan(StudyLearner("A", zoo.Stumps()), StudyLearner("B", zoo.Stumps(0.4)))
 
 
 def gaps(results, unit="loss"):
@@ -103,6 +92,7 @@ def failing(results):
     "analyses, error, message",
     [
         ([failing], ValueError, "the analysis failing failed, KeyError: 'BR'; all cells are kept."),
+        ([lambda results: sys.exit(3)], ValueError, "the analysis <lambda> failed, SystemExit: 3; all cells are kept."),
         ([partial(gaps, unit=1, other=2)], ValueError, "the analysis gaps failed, TypeError: "),
         ([repr], TypeError, "the analysis repr must return a Section; got str."),
         ([gaps, gaps], ValueError, "the analysis gaps must not make another table 'gaps'."),

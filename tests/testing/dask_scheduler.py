@@ -1,4 +1,4 @@
-"""A scheduler of Dask in a process of its own: it can be killed, and needs no event loop in that of the tests."""
+"""Clusters of Dask for tests: a scheduler in a process of its own, or a cluster with a client in this one."""
 
 import subprocess
 import sys
@@ -15,11 +15,43 @@ asyncio.run(main())
 """
 
 
+TRIES = 3
+
+
 @contextmanager
 def start_scheduler():
-    """The process and its address; killed in the end."""
+    """A process that can be killed, and needs no event loop here; and its address. Killed in the end."""
     with subprocess.Popen([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process, process.stdout.readline().strip()
         finally:
             process.kill()
+
+
+@contextmanager
+def start_cluster(n_workers=1):
+    """A cluster of processes with one thread each, and its client."""
+    import distributed
+
+    def start():
+        return distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
+
+    with patiently(start) as cluster, connect(cluster) as client:
+        yield client
+
+
+def connect(cluster):
+    """A client of a cluster, or of the one at an address."""
+    import distributed
+
+    return patiently(lambda: distributed.Client(cluster))
+
+
+def patiently(start):
+    """Start something of Dask, which fails where an event loop takes more than ten seconds, as on a paused machine."""
+    for _ in range(TRIES - 1):
+        try:
+            return start()
+        except AssertionError:  # says nothing
+            continue
+    return start()

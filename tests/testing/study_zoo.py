@@ -8,6 +8,7 @@ import ctypes
 import os
 import random
 import signal
+import threading
 import time
 import warnings
 from contextlib import suppress
@@ -19,7 +20,7 @@ from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_info
 
 from choral import IndependentLabels
-from choral.study import child
+from choral.study import Plan, StudyData, child
 
 RUNS, GATE, CURED = "STUDY_ZOO_RUNS", "STUDY_ZOO_GATE", "STUDY_ZOO_CURED"
 LONG = 600.0  # seconds; no test waits for that
@@ -32,6 +33,12 @@ def make_data(n_rows=24, n_labels=3):
     X[:, 0] = np.arange(n_rows)
     Y = (X[:, 1:] + rng.normal(scale=0.7, size=(n_rows, n_labels)) > 0).astype(np.uint8)
     return X, Y
+
+
+def small_plan(*learners, **options):
+    """A data set of 24 rows in two given halves, unless the split is told."""
+    folds = None if "split" in options else np.arange(24) // 12
+    return Plan([StudyData("d", make_data, folds=folds)], learners, **options)
 
 
 def run_here(workers, task):
@@ -145,9 +152,51 @@ class Secretive(Stumps):
         raise RuntimeError("no parameters for you")
 
 
+class Tiring(Stumps):
+    """May be sent a few times in a process, then no more."""
+
+    patience = 0
+
+    def __reduce__(self):
+        type(self).patience -= 1
+        if self.patience < 0:
+            raise RuntimeError("too tired")
+        return super().__reduce__()
+
+
 class Unprintable(Stumps):
     def __repr__(self):
-        raise RuntimeError("no words")
+        raise SystemExit("no words")
+
+
+class Unversioned(Stumps):
+    @property
+    def packages(self):
+        raise RuntimeError("no packages")
+
+
+class Haunting(Stumps):
+    """Leaves a thread behind that ends the process as soon as there is a file called GATE."""
+
+    def fit(self, X, Y):
+        threading.Thread(target=self.haunt, daemon=True).start()
+        return super().fit(X, Y)
+
+    def haunt(self):
+        while not os.path.exists(os.environ[GATE]):
+            time.sleep(0.01)
+        os._exit(5)
+
+
+class Opening(Stumps):
+    """Opens the gate; the first to do so then waits for what comes in."""
+
+    def fit(self, X, Y):
+        super().fit(X, Y)
+        if not os.path.exists(os.environ[GATE]):
+            open(os.environ[GATE], "w").close()
+            time.sleep(LONG)
+        return self
 
 
 class Troubled(Stumps):
@@ -222,6 +271,12 @@ class Surrogate(Troubled):
     def trouble(self):
         warnings.warn("half of a pair: \ud800", stacklevel=1)
         raise ValueError("half of a pair: \udfff")
+
+
+class Talking(Troubled):
+    def trouble(self):
+        warnings.warn("b" * 10**6, stacklevel=1)
+        raise ValueError("a" * 10**6)
 
 
 class Leaving(Troubled):

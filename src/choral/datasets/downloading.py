@@ -6,7 +6,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from threading import Thread
+from threading import Lock, Thread, local
 from typing import Any, TypeVar
 
 from choral._memory import REMEDY
@@ -43,13 +43,13 @@ class Allowance:
             raise EndlessDownloadError(f"it brought more than {self._max_bytes} bytes. {REMEDY}")
 
     def run(self, function: Callable[[], Result]) -> Result:
-        """What a function returns, if it does so in time.
+        """What a function returns, if it does so in time; what it reads by ``urllib`` counts.
 
         It runs in a thread, for a server may well drip headers. One that is given up ends with its connection, or when
         it next asks what it may take; it does not keep the program from ending.
         """
         outcome: Future[Result] = Future()
-        Thread(target=_settle, args=(outcome, function), daemon=True).start()
+        Thread(target=_settle, args=(outcome, function, self), daemon=True).start()
         try:
             return outcome.result(timeout=self.seconds)
         except TimeoutError:
@@ -59,10 +59,12 @@ class Allowance:
             del outcome  # an error refers to this frame, and a cycle would keep its connection open
 
 
-def _settle(outcome: Any, function: Callable[[], Any]) -> None:
+def _settle(outcome: Any, function: Callable[[], Any], allowance: Allowance) -> None:
     """Call a function, and tell what becomes of it."""
     try:
-        outcome.set_result(function())
+        with _limited_urlopen(allowance):
+            result = function()
+        outcome.set_result(result)
     except BaseException as error:
         outcome.set_exception(error)
         outcome = None  # as above
@@ -103,25 +105,44 @@ class _LimitedAnswer(io.RawIOBase):
 
 
 class _LimitedOpener:
-    """Opens addresses as another opener does."""
+    """Opens addresses as another opener does, and limits what threads with an allowance read of them.
 
-    def __init__(self, opener: Any, allowance: Allowance) -> None:
-        self._opener, self._allowance = opener, allowance
+    It stands in for that of ``urllib.request`` as long as there is such a thread: scikit-learn calls ``urlopen``
+    without any limit.
+    """
+
+    def __init__(self, before: Any) -> None:
+        self.before, self.n_threads = before, 0
+        self._opener = before or urllib.request.build_opener()
 
     def open(self, request: Any, data: Any = None, timeout: Any = None) -> Any:
-        self._allowance.check()
-        opener = self._opener
+        allowance, opener = getattr(_of_thread, "allowance", None), self._opener
+        if allowance is None:
+            return opener.open(request, data, timeout)
+        allowance.check()
         answer = opener.open(request, data, ANSWER_TIMEOUT)
-        answer.fp = io.BufferedReader(_LimitedAnswer(answer.fp, self._allowance))
+        answer.fp = io.BufferedReader(_LimitedAnswer(answer.fp, allowance))
         return answer
 
 
+_of_thread, _installing = local(), Lock()
+
+
 @contextmanager
-def limited_urlopen(allowance: Allowance) -> Iterator[None]:
-    """Limit what ``urllib.request.urlopen`` reads meanwhile: scikit-learn calls it without any limit."""
-    before = urllib.request._opener  # type: ignore[attr-defined]  # install_opener has no opposite
-    urllib.request.install_opener(_LimitedOpener(before or urllib.request.build_opener(), allowance))  # type: ignore[arg-type]
+def _limited_urlopen(allowance: Allowance) -> Iterator[None]:
+    """Limit what ``urllib.request.urlopen`` reads meanwhile in this thread."""
+    of_urllib: Any = urllib.request  # it has no function to put the former opener back
+    with _installing:
+        if not isinstance(of_urllib._opener, _LimitedOpener):
+            of_urllib._opener = _LimitedOpener(of_urllib._opener)
+        opener = of_urllib._opener
+        opener.n_threads += 1
+    _of_thread.allowance = allowance
     try:
         yield
     finally:
-        urllib.request._opener = before  # type: ignore[attr-defined]
+        _of_thread.allowance = None
+        with _installing:
+            opener.n_threads -= 1
+            if not opener.n_threads and of_urllib._opener is opener:
+                of_urllib._opener = opener.before

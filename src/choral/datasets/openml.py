@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from choral._memory import memory_limit
 from choral._text import did_you_mean, some_of
 from choral.datasets.dataset import Dataset
-from choral.datasets.downloading import Allowance, limited_urlopen
+from choral.datasets.downloading import Allowance
 from choral.datasets.nominal import one_hot
 
 TIME_LIMIT = 1800  # seconds to fetch and parse a data set
@@ -115,7 +115,7 @@ def _fetch(what: str, **chosen: Any) -> Any:
 
     allowance = Allowance(TIME_LIMIT, memory_limit(held=0, free=FREE_BYTES))
     try:
-        with warnings.catch_warnings(), limited_urlopen(allowance):
+        with warnings.catch_warnings():
             # It tries again, and what is wrong is told once, when it gives up.
             warnings.filterwarnings("ignore", message="A network error occurred|Invalid cache, redownloading")
             fetch = partial(fetch_openml, **chosen, as_frame=False, parser="liac-arff", target_column=None)

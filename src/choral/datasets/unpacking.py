@@ -12,7 +12,7 @@ from typing import Any
 
 from choral._memory import REMEDY, LimitedStream, memory_limit
 
-FREE_BYTES = 2**23  # that any file may unfold to: short lines take 70 times as much memory
+FREE_BYTES = 2**23  # that any file may unfold to
 SUFFIXES = ("", ".gz", ".bz2", ".xz")
 OPENED_BY: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 

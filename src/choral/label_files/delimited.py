@@ -176,7 +176,8 @@ def _read_rows(
     tell_progress: Callable[[], None],
 ) -> LabelTable:
     ids: list[str] = []
-    tags: list[str] | None = None  # cells, where the only column of labels holds tags
+    tags: list[str] | None = None  # cells, where the only column of labels holds tags; equal ones are one object
+    known: dict[str, str] = {}
     values, weights = [], []
     first_line, n_rows = 0, 0
     is_label = np.array([i != roles.weight_index for i in roles.number_indices], dtype=bool)
@@ -187,7 +188,7 @@ def _read_rows(
             tags = []
         if tags is not None:
             (tag_index,) = roles.label_indices
-            tags += [cells[tag_index] for _, cells in block]
+            tags += [known.setdefault(cells[tag_index], cells[tag_index]) for _, cells in block]
             for _, cells in block:
                 cells[tag_index] = "0"
         numbers = _parse_block(path, roles, block, options)

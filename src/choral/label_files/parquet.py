@@ -12,6 +12,7 @@ from choral.label_files.delimited import is_number
 from choral.label_files.table import NUMBERS, ColumnRoles, LabelTable, ReadOptions
 
 FREE_BYTES = 2**30  # a value that comes a million times is stored once, so a small file may hold much
+BYTES_PER_TEXT, BYTES_PER_LIST = 150, 300  # as Python has them, besides the letters
 
 
 class Part(NamedTuple):
@@ -94,7 +95,7 @@ def _read_parts(path: Path, options: ReadOptions) -> list[Part]:
                 leaves = [file.schema.column(i) for i in range(len(file.schema))]
                 schema, texts = file.schema_arrow, [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
             with parquet.ParquetFile(file_path, read_dictionary=texts) as file:
-                table = file.read()
+                table = _read_table(file)
                 table.validate(full=True)  # places in dictionaries are not checked while they are read
                 size += sum(map(_measure_text, table.columns))
                 options.check_size(path, size, held, FREE_BYTES)
@@ -107,8 +108,14 @@ def _read_parts(path: Path, options: ReadOptions) -> list[Part]:
     return [part for part in parts if part.table.num_rows] or parts[:1]  # Spark writes parts without rows
 
 
+def _read_table(file: Any) -> Any:
+    """All rows; lists of texts in dictionaries can be read from one group of rows at a time alone."""
+    groups = [file.read_row_group(index) for index in range(file.num_row_groups)]
+    return require("pyarrow", "tables").concat_tables(groups) if groups else file.read()
+
+
 def _measure_text(column: Any) -> int:
-    """How many bytes the texts of a column take once each is spelled out.
+    """How many bytes the texts of a column take once each is spelled out, and the lists that hold them.
 
     A text that comes a million times is stored once, so the size of the file says nothing about it.
     """
@@ -116,8 +123,10 @@ def _measure_text(column: Any) -> int:
     size = 0
     for chunk in column.chunks:
         while types.is_list(chunk.type) or types.is_large_list(chunk.type):
+            size += BYTES_PER_LIST * len(chunk)
             chunk = chunk.flatten()
         if types.is_dictionary(chunk.type) and _is_text(chunk.type.value_type):
+            size += BYTES_PER_TEXT * len(chunk)
             lengths = compute.binary_length(chunk.dictionary).fill_null(0).to_numpy(zero_copy_only=False)
             size += int(lengths[chunk.indices.drop_null().to_numpy()].sum(dtype=np.int64))
     return size

@@ -95,11 +95,13 @@ def with_tags(table: LabelTable, tags: Sequence[str] | Sequence[Sequence[str]], 
     """
     (name,) = table.labels or ()
     column = f"column {quoted(name)}"
-    cells = [cell for cell in tags if isinstance(cell, str)]
+    places = {cell: place for place, cell in enumerate(dict.fromkeys(cell for cell in tags if isinstance(cell, str)))}
+    cells = list(places)  # each once: a tiny packed file may hold millions of the same
     refuse_printed_lists(table.source, column, cells)
     sep = find_tag_separator(cells) if options.tag_sep is None else options.tag_sep
-    lists = split_tags(cells, sep) if cells else [list(of_row) for of_row in tags]
-    matrix, labels = make_matrix(lists)
+    matrix, labels = make_matrix(split_tags(cells, sep) if cells else [list(of_row) for of_row in tags])
+    if cells:
+        matrix = matrix[np.fromiter(map(places.__getitem__, tags), dtype=np.int64, count=len(tags))]  # type: ignore[arg-type]
     how = f"separated by {sep!r}" if sep else "one in a cell"
     if not sep and any(" " in cell.strip() for cell in cells):
         how += "; if blanks separate them, say tag_sep=' '"

@@ -155,12 +155,19 @@ def _read_pair(y_true: Any, y_pred: Any, pred_name: str) -> tuple[Labels, Labels
 
 def read_matrix(name: str, matrix: Any) -> Labels:
     """A matrix where it lies: arrays in the memory of the host become NumPy's, without a copy, sparse ones CSR."""
-    matrix = read_in_place(_read_frame(matrix))
+    matrix = read_in_place(_read_rows(_read_frame(matrix)))
     if not is_foreign(matrix):
         return check_matrix(name, matrix)
     refuse_sparse(name, matrix)
     check_form(name, matrix, is_numeric=_is_numeric(matrix))
     return matrix
+
+
+def _read_rows(values: Any) -> Any:
+    """A list of arrays of another library with NumPy's in their place: NumPy could not read bfloat16 among them."""
+    if not (isinstance(values, list | tuple) and values and is_foreign(values[0])):
+        return values
+    return [to_host(read_in_place(row)) for row in values]
 
 
 def check_same_shape(y_true: Labels, y_pred: Labels, pred_name: str, true_name: str = "y_true") -> None:

@@ -11,7 +11,6 @@ import random
 import signal
 import threading
 import time
-import traceback
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -26,7 +25,7 @@ from choral.measures.families import get_family
 from choral.profiles import ErrorProfile
 from choral.scores import harden, probabilities_of
 from choral.study.cells import Outcome, Task
-from choral.study.faults import FAULTS, describe_fault, encodable, text_of
+from choral.study.faults import FAULTS, describe_fault, describe_traceback, text_of
 from choral.study.messages import READY, send
 
 MAX_WARNINGS = 5
@@ -55,7 +54,7 @@ def run(task: Task, X: Any, Y: np.ndarray) -> Outcome:
 
 
 def _failure(error: BaseException, where: str = "") -> Outcome:
-    return Outcome(reason=where + describe_fault(error), details=encodable(traceback.format_exc()))
+    return Outcome(reason=where + describe_fault(error), details=describe_traceback())
 
 
 def _predict(task: Task, estimator: Any, X: Any, Y: np.ndarray) -> np.ndarray:

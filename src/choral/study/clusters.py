@@ -11,6 +11,7 @@ from typing import Any
 import joblib
 
 from choral._optional import require
+from choral.study.faults import describe_fault
 
 LOCAL = "local"
 SECONDS_TO_ANSWER = 10
@@ -33,16 +34,20 @@ def dask_client(address: str) -> Iterator[Any]:
     Raises
     ------
     OSError
-        Where no scheduler answers.
+        Where no scheduler answers, or no cluster starts.
     """
     distributed = require("distributed", "dask")
     if address == LOCAL:
         # what goes wrong on its workers is told by choral: their logs would tell it a second time
         options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
         with ExitStack() as stack:
-            with _interrupts_blocked_in_children():
-                cluster = stack.enter_context(distributed.LocalCluster(**options))
-            yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
+            try:
+                with _interrupts_blocked_in_children():
+                    cluster = stack.enter_context(distributed.LocalCluster(**options))
+                client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
+            except Exception as error:  # of many kinds, some without a message
+                raise OSError(f"no Dask cluster starts on this machine, {describe_fault(error)}") from error
+            yield client
         return
     try:
         asyncio.run(_check_scheduler(address))

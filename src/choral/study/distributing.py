@@ -5,17 +5,18 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
-from choral._dask_results import count_threads, next_results, submit_call
+from choral._dask_results import call_everywhere, count_threads, next_results, submit_call
 from choral._optional import require
 from choral.study.cells import Cell, Outcome, Task
 from choral.study.faults import describe_fault
+from choral.study.worker import end_workers_here
 
 RunTask = Callable[[Task], tuple[Cell, Outcome]]
 Outcomes = Generator[tuple[Cell, Outcome], None, None]
 SPARE = 2  # cells that wait on the cluster, so that no thread waits for its next one
 
 
-def run_on_cluster(backend: Any, run_task: RunTask, tasks: Iterator[Task]) -> Outcomes:
+def run_on_cluster(backend: Any, run_task: RunTask, tasks: Iterator[Task], study: str) -> Outcomes:
     """The outcomes of tasks as they come, each run by a worker; what fails at Dask's own level is an outcome too.
 
     Parameters
@@ -25,6 +26,8 @@ def run_on_cluster(backend: Any, run_task: RunTask, tasks: Iterator[Task]) -> Ou
     run_task : callable (task) -> (cell, outcome)
     tasks : iterator of Task
         The next one is made when there is a thread for it: so few data sets are in memory.
+    study : str
+        That of the child processes which the workers start; all of them end with this generator.
 
     Raises
     ------
@@ -55,7 +58,8 @@ def run_on_cluster(backend: Any, run_task: RunTask, tasks: Iterator[Task]) -> Ou
                     yield task.cell, _describe(result, killed_worker)
         finally:
             with suppress(Exception):  # of any kind, where the cluster is gone
-                client.cancel(list(running))
+                client.cancel(list(running))  # ends those that wait; the thread of one that runs waits for its child
+                call_everywhere(client, end_workers_here, study)
 
 
 def _describe(result: Any, killed_worker: type) -> Outcome:

@@ -1,8 +1,10 @@
 """What a learner's own code raises or says, in words that any file can hold: its classes may do anything."""
 
+import traceback
 from collections.abc import Callable
 from typing import Any
 
+MAX_CHARACTERS = 10_000  # of a text: it is kept with each cell, and shown on the page
 FAULTS = (Exception, SystemExit)  # a module may end the process that imports it
 
 
@@ -20,8 +22,13 @@ def describe_fault(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}"
 
 
+def describe_traceback() -> str:
+    """Where the error came from that is being handled; of a long text the end."""
+    return _encodable(traceback.format_exc())[-MAX_CHARACTERS:]
+
+
 def text_of(value: Any, convert: Callable[[Any], str] = str) -> str:
-    r"""What an object says of itself by ``str`` or ``repr``.
+    r"""What an object says of itself by ``str`` or ``repr``; of a long text the beginning.
 
     Examples
     --------
@@ -29,11 +36,12 @@ def text_of(value: Any, convert: Callable[[Any], str] = str) -> str:
     a lone surrogate: \ud800
     """
     try:
-        return encodable(convert(value))
-    except Exception as error:
+        text = _encodable(convert(value))
+        return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}..."
+    except FAULTS as error:
         return f"{type(value).__name__}, whose {convert.__name__} raises {type(error).__name__}"
 
 
-def encodable(text: str) -> str:
+def _encodable(text: str) -> str:
     """The text with lone surrogates escaped: files in UTF-8 cannot hold them."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

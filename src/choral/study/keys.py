@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from choral._text import did_you_mean
+from choral.study.faults import FAULTS, describe_fault, text_of
 
 T = TypeVar("T")
 REQUIRED: Any = object()
@@ -42,12 +43,12 @@ class Keys:
         """Put the place of this table before the message of an error; only the innermost table does so."""
         try:
             yield
-        except PlanError:
-            raise
+        except (PlanError, OSError, ImportError, MemoryError):
+            raise  # they say what is missing
         except (ValueError, TypeError) as error:
-            raise PlanError(
-                f"{self._place}: {str(error).rstrip('.')}{'' if str(error).endswith('?') else '.'}"
-            ) from error
+            raise PlanError(f"{self._place}: {_with_full_stop(text_of(error))}") from error
+        except FAULTS as error:  # of code that the plan names, where anything may go wrong
+            raise PlanError(f"{self._place}: {_with_full_stop(describe_fault(error))}") from error
 
     def take(self, key: str, kind: Any, default: Any = REQUIRED) -> Any:
         """The value of a key, of the right kind; whole numbers serve as numbers."""
@@ -92,6 +93,11 @@ class Keys:
 
 class PlanError(ValueError):
     """A mistake in a plan."""
+
+
+def _with_full_stop(text: str) -> str:
+    """A sentence with one full stop, unless it is a question."""
+    return text if text.endswith("?") else f"{text.rstrip('.')}."
 
 
 def _table_name(number: int, values: dict[str, Any]) -> str:

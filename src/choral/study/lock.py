@@ -1,4 +1,4 @@
-"""The lock of a study's folder: one study at a time runs in it.
+"""The lock of a study's folder: one study at a time runs in it, and writes its tables and figures there.
 
 The operating system holds the lock and lets it go when the process ends, however it ends: after a kill there is nothing
 to clean up, and containers that share the folder see it too. What is written into the file, who holds the lock since
@@ -88,8 +88,9 @@ def _is_at(path: Path, descriptor: int) -> bool:
 def _remove(path: Path, descriptor: int) -> None:
     """Remove the file, then let the lock go; Windows removes no file that is open."""
     if sys.platform == "win32":
-        os.lseek(descriptor, FAR, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+        with suppress(OSError):  # a file system may know no locks
+            os.lseek(descriptor, FAR, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
         os.close(descriptor)
         with suppress(OSError):  # another process has it now
             path.unlink()

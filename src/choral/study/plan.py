@@ -17,6 +17,7 @@ from choral.learners.base import is_seed
 from choral.learners.joint import has_distribution
 from choral.measures.families import FAMILIES, get_family
 from choral.scores import check_threshold
+from choral.study.faults import FAULTS, describe_fault
 from choral.study.results import Results
 from choral.study.sections import Section
 from choral.study.splits import Split, check_folds, check_seed
@@ -79,8 +80,8 @@ class StudyData:
             raise  # their own messages say what is missing
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
-        except Exception as error:  # a function of the user's, where anything may go wrong
-            raise ValueError(f"{self.name}: its source failed, {type(error).__name__}: {error}.") from error
+        except FAULTS as error:  # a function of the user's, where anything may go wrong
+            raise ValueError(f"{self.name}: its source failed, {describe_fault(error)}.") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,17 +134,17 @@ class StudyLearner:
 
     @property
     def seed_parameters(self) -> list[str]:
-        """Names of the parameters that take the seed of a cell."""
-        try:
-            parameters = self.estimator.get_params(deep=True)
-        except Exception:  # a method of the user's, where anything may go wrong: the cells of the learner tell
-            return []
+        """Names of the parameters that take the seed of a cell; whatever the estimator raises where it is asked."""
+        parameters = self.estimator.get_params(deep=True)
         return sorted(name for name, value in parameters.items() if is_seed(name) and value is None)
 
     @property
     def packages(self) -> tuple[str, ...]:
         """Packages whose version is told with the results: those that the estimator names in ``packages``."""
-        return tuple(getattr(self.estimator, "packages", ()))
+        try:
+            return tuple(package for package in getattr(self.estimator, "packages", ()) if isinstance(package, str))
+        except FAULTS:  # a property of the user's, where anything may go wrong; versions are for readers alone
+            return ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,7 +338,10 @@ class Plan:
             A learner of the plan.
         """
         seeds = self.seeds if learner.seeds is None else learner.seeds
-        return seeds if learner.seed_parameters else seeds[:1]
+        try:
+            return seeds if learner.seed_parameters else seeds[:1]
+        except FAULTS:  # of the learner's own code, which its cells tell
+            return seeds[:1]
 
 
 def even_ks(n_labels: int) -> np.ndarray:

@@ -19,6 +19,7 @@ from choral._text import did_you_mean
 from choral.datasets import Dataset, is_arff
 from choral.measures.families import FAMILIES
 from choral.study.data_files import SUFFIXES, read_dataset
+from choral.study.faults import FAULTS, describe_fault
 from choral.study.keys import Keys
 from choral.study.own_modules import OWN_MODULES
 from choral.study.plan import Plan, StudyData, StudyLearner
@@ -276,8 +277,8 @@ def import_object(path: str) -> Any:
     OWN_MODULES.add_name(module_name)
     try:
         module = import_module(module_name)
-    except (Exception, SystemExit) as error:  # importing runs the module, where anything may go wrong
-        raise ValueError(f"{module_name} cannot be imported: {type(error).__name__}: {error}.") from error
+    except FAULTS as error:  # importing runs the module, where anything may go wrong
+        raise ValueError(f"{module_name} cannot be imported: {describe_fault(error)}.") from error
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):

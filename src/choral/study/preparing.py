@@ -45,7 +45,7 @@ def _data_key(dataset: Dataset) -> str:
 
 
 def make_task(plan: Plan, learner: StudyLearner, dataset: Dataset, prepared: PreparedData, cell: Cell) -> Task:
-    """A cell with what it needs to run."""
+    """A cell with what it needs to run; whatever the learner's own code raises, where it cannot be sent."""
     return Task(
         cell=cell,
         data_key=prepared.key,
@@ -81,16 +81,22 @@ def _list_cells(
         for fold in range(n_folds)
     }
     for learner in plan.learners:
+        seeds = plan.seeds_of(learner)
         try:
-            of_learner = _learner_key(plan, learner, n_labels)
+            takes_seed, of_learner = bool(learner.seed_parameters), _learner_key(plan, learner, n_labels)
         except FAULTS as error:
-            of_learner = ["no key", learner.name]
-            faults[learner.name] = f"the learner cannot be sent to other processes, {describe_fault(error)}"
-        for seed in plan.seeds_of(learner):
+            takes_seed, of_learner = False, ["no key", learner.name]
+            faults[learner.name] = describe_unsendable(error)
+        for seed in seeds:
             for (repeat, fold), test in tests.items():
-                used_seed = seed if learner.seed_parameters else None
+                used_seed = seed if takes_seed else None
                 key = digest([FORMAT, choral.__version__, data_key, test, used_seed, *of_learner])
                 yield Cell(name, learner.name, seed, repeat, fold, key)
+
+
+def describe_unsendable(error: BaseException) -> str:
+    """Why a learner's cells cannot run: it raises this where it is read or sent."""
+    return f"the learner cannot be sent to other processes, {describe_fault(error)}"
 
 
 def _learner_key(plan: Plan, learner: StudyLearner, n_labels: int) -> list[Any]:

@@ -3,7 +3,7 @@
 import os
 import platform
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -18,11 +18,11 @@ from choral._outputs import plain_numbers
 from choral.measures import HammingMeasure, SubsetMeasure
 from choral.profiles import ErrorProfile
 from choral.study.cells import FORMAT, Cell, Outcome, PreparedData, Task
-from choral.study.distributing import Outcomes, RunTask, run_on_cluster
-from choral.study.faults import text_of
+from choral.study.distributing import Outcomes, run_on_cluster
+from choral.study.faults import FAULTS, describe_fault, text_of
 from choral.study.plan import Plan
 from choral.study.plan_files import read_plan
-from choral.study.preparing import load_again, make_task, predictions_shape, prepare
+from choral.study.preparing import describe_unsendable, load_again, make_task, predictions_shape, prepare
 from choral.study.results import Results
 from choral.study.sections import Section
 from choral.study.store import Store
@@ -86,6 +86,26 @@ def run_study(
     ...     results.finished("synthetic"), results.failures()
     (('BR', 'LP'), ())
     """
+    with hold_study(plan, folder, n_jobs=n_jobs, progress=progress) as results:
+        return results
+
+
+@contextmanager
+def hold_study(
+    plan: Plan | str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    n_jobs: int | None = None,
+    progress: Progress = lambda done, total, what: None,
+) -> Iterator[Results]:
+    """Run a study as `run_study` does, and let no other one into its folder as long as this context lasts.
+
+    So tables and figures that are written meanwhile are all of one plan.
+
+    Yields
+    ------
+    results : Results
+    """
     plan = _check_plan(plan)
     store = Store(folder)
     store.check()
@@ -103,7 +123,7 @@ def run_study(
         if plan.analyses:
             study["sections"] = [section.to_dict() for section in _analyse(plan, results, progress)]
             store.write_study(study)
-    return results
+        yield results
 
 
 def _check_plan(plan: Any) -> Plan:
@@ -130,7 +150,7 @@ class Run:
     def finish(self, n_jobs: int | None) -> None:
         """Run the cells that have no result yet."""
         workers = Workers()
-        outcomes = self._run_tasks(partial(run_task, workers), n_jobs)
+        outcomes = self._run_tasks(workers, n_jobs)
         try:
             for cell, outcome in outcomes:
                 self._keep(cell, outcome)
@@ -139,11 +159,12 @@ class Run:
             outcomes.close()
             workers.close()
 
-    def _run_tasks(self, run: RunTask, n_jobs: int | None) -> Outcomes:
+    def _run_tasks(self, workers: Workers, n_jobs: int | None) -> Outcomes:
         """The outcomes as they come; each thread has a child process of its own, on the workers of a cluster too."""
+        run = partial(run_task, workers)
         backend, _ = get_active_backend()
         if hasattr(backend, "client"):  # joblib's of Dask, which waits for ever for a task that fails before it runs
-            return run_on_cluster(backend, run, self._tasks())
+            return run_on_cluster(backend, run, self._tasks(), workers.study)
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
         return parallel(delayed(run)(task) for task in self._tasks())
 
@@ -165,7 +186,12 @@ class Run:
             if missing:
                 dataset = load_again(data, prepared)
                 for cell in missing:
-                    yield make_task(self._plan, learners[cell.learner], dataset, prepared, cell)
+                    try:
+                        task = make_task(self._plan, learners[cell.learner], dataset, prepared, cell)
+                    except FAULTS as error:  # it could be sent a moment ago
+                        self._keep(cell, Outcome(reason=describe_unsendable(error)))
+                    else:
+                        yield task
 
     def _keep(self, cell: Cell, outcome: Outcome) -> None:
         self._store.write_cell(cell, outcome)
@@ -199,8 +225,8 @@ def _analyse(plan: Plan, results: Results, progress: Progress) -> Iterator[Secti
         name = getattr(function, "__name__", type(analysis).__name__)
         try:
             section = analysis(results)
-        except Exception as error:  # a function of the user's, where anything may go wrong
-            reason = f"{type(error).__name__}: {error}".rstrip(".")
+        except FAULTS as error:  # a function of the user's, where anything may go wrong
+            reason = describe_fault(error).rstrip(".")
             raise ValueError(f"the analysis {name} failed, {reason}; all cells are kept.") from error
         if not isinstance(section, Section):
             raise TypeError(f"the analysis {name} must return a Section; got {type(section).__name__}.")
@@ -258,6 +284,6 @@ def _versions(plan: Plan) -> dict[str, str]:
         except PackageNotFoundError:
             found[package] = choral.__version__ if package == "choral" else "unknown"
     for package in (package for learner in plan.learners for package in learner.packages):
-        with suppress(PackageNotFoundError):
-            found[package] = version(package)
+        with suppress(PackageNotFoundError, ValueError):  # the latter of a name that none can have
+            found[package] = str(version(package))
     return found

@@ -3,6 +3,7 @@
 import math
 import os
 import pickle
+import secrets
 import signal
 import subprocess
 import sys
@@ -29,14 +30,15 @@ SECONDS_TO_END = 0.2  # for a child that is ending: its own exit status tells mo
 class Workers:
     """The child processes of one study: one for each thread that runs its cells."""
 
-    def __init__(self) -> None:
+    def __init__(self, study: str | None = None) -> None:
+        self.study = study or secrets.token_hex(16)  # no two studies have the same
         self._of_thread = threading.local()
         self._all: list[Worker] = []
         self._is_killed = False
 
     def __reduce__(self) -> tuple:
-        """In another process (a worker of a cluster, say), the child processes are that one's, for all studies."""
-        return _get_shared_workers, ()
+        """In another process (a worker of a cluster, say), the child processes are that one's."""
+        return _get_workers_here, (self.study,)
 
     def run(self, task: Task) -> Outcome:
         """Run a cell in the child process of this thread."""
@@ -56,8 +58,8 @@ class Workers:
     def close(self) -> None:
         """End and forget all child processes; no thread may be waiting for one."""
         self.kill()
-        for worker in self._all:
-            worker.close()
+        while self._all:
+            self._all.pop().close()
 
 
 class Worker:
@@ -65,19 +67,23 @@ class Worker:
 
     def __init__(self) -> None:
         self._child: Child | None = None
-        self._data_key = ""  # what the child has in memory
+        self._data_key = ""  # what the child has in memory; empty until a cell has run there
         self._is_killed = False
 
     def run(self, task: Task) -> Outcome:
-        """Run a cell in the child; one that dies or takes too long is an outcome too."""
+        """Run a cell in the child; one that dies or takes too long is an outcome too.
+
+        Where the child dies in which other cells have run, what they left behind may have ended it, a thread say: the
+        cell is run once more, in a new child.
+        """
         child, start = self._get_child(), time.perf_counter()
-        known = task.data_key == self._data_key
+        is_new, known = not self._data_key, task.data_key == self._data_key
         self._data_key = task.data_key
         try:
             return child.ask(replace(task, X=None, Y=None) if known else task)
         except TimeoutError:
             self.close()
-            reason = f"ran past the time limit of {task.time_limit:g} seconds"
+            return _fail(f"ran past the time limit of {task.time_limit:g} seconds", start)
         except StrayBytes:
             self.close()
             reason = "the process that ran it wrote into the pipe for its result"
@@ -92,7 +98,7 @@ class Worker:
         except BaseException:
             self.close()  # interrupted: the child knows nothing of it
             raise
-        return Outcome(reason=reason, seconds=time.perf_counter() - start)
+        return _fail(reason, start) if is_new or self._is_killed else self.run(task)
 
     def kill(self) -> None:
         """End the child for good; the thread that waits for its outcome then goes on."""
@@ -129,11 +135,16 @@ class Worker:
             status = self.close()
             if status is not None and status < 0 and not is_last_try:
                 return
-            fault = str(error) if status is None else f"{_describe_status(status)}."
-            raise RuntimeError(f"a child process of the study did not start: {fault}") from None
+            ended = "it closed its pipe" if status is None else _describe_status(status)
+            fault = str(error) or f"{ended}."  # an EOFError says nothing
+            raise ChildProcessError(f"a child process of the study did not start: {fault}") from None
         except BaseException:
             self.close()
             raise
+
+
+def _fail(reason: str, start: float) -> Outcome:
+    return Outcome(reason=reason, seconds=time.perf_counter() - start)
 
 
 class Child:
@@ -236,11 +247,16 @@ def _describe_status(status: int) -> str:
     return f"{name}, perhaps for lack of memory" if name == "SIGKILL" else name
 
 
-_shared = Workers()
+_workers_here: dict[str, Workers] = {}  # by study, where cells come from another process
 
 
-def _get_shared_workers() -> Workers:
-    return _shared
+def _get_workers_here(study: str) -> Workers:
+    return _workers_here.setdefault(study, Workers(study))
+
+
+def end_workers_here(study: str) -> None:
+    """End the child processes of a study in this process, which get no more cells; a cell that runs there is lost."""
+    _get_workers_here(study).close()
 
 
 def run_task(workers: Workers, task: Task) -> tuple[Cell, Outcome]:

@@ -1,7 +1,7 @@
 """Options of ``choral study``, and the files that it writes."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -62,16 +62,17 @@ def run_plan(
     decided jointly) or a TOML file.
     """
     from choral.cli.study.printing import print_study
-    from choral.study import run_study
     from choral.study.clusters import dask_cluster
+    from choral.study.running import hold_study
 
     what = _read_plan(plan, time_limit)
     folder = Path(out or f"study-{Path(plan).stem}")
     for name in (TABLES, FIGURES):
         refuse_link(folder / name)
-    with warnings_in_one_line(), progress_bar(time_left=True) as show:
+    with warnings_in_one_line(), progress_bar(time_left=True) as show, ExitStack() as until_written:
         with dask_cluster(dask) if dask else nullcontext(), _interruptible(folder):
-            results = run_study(what, folder, n_jobs=_parse_jobs(n_jobs), progress=show)
+            study = hold_study(what, folder, n_jobs=_parse_jobs(n_jobs), progress=show)
+            results = until_written.enter_context(study)  # no other study may write into the folder before that
         written = _write_outputs(results, folder, show, figures=figures, report=report, n_jobs=_parse_jobs(n_jobs))
     with standard_output():
         print_study(results, written)

@@ -1,4 +1,4 @@
-"""Dense rows, ``5.1, red, 0, 1``, as one matrix of numbers."""
+"""Dense rows, ``5.1, red, 0, 1``, as a matrix of numbers."""
 
 from collections.abc import Sequence
 from itertools import chain, pairwise
@@ -9,8 +9,6 @@ from choral.datasets.arff.attributes import Attributes
 from choral.datasets.arff.domains import Domain
 from choral.datasets.arff.quoting import has_quotes, short_repr, split_cells
 
-BLOCK_CELLS = 2**20  # held as Python strings at a time
-
 
 def read_dense(rows: Sequence[str], lines: Sequence[int], attributes: Attributes) -> np.ndarray:
     """Read the numbers of all rows.
@@ -18,7 +16,7 @@ def read_dense(rows: Sequence[str], lines: Sequence[int], attributes: Attributes
     Parameters
     ----------
     rows : sequence of str
-        The rows of the file, without line ends.
+        Some rows of the file, without line ends.
     lines : sequence of int
         The number of each row's line.
     attributes : Attributes
@@ -28,28 +26,23 @@ def read_dense(rows: Sequence[str], lines: Sequence[int], attributes: Attributes
     values : ndarray of shape (n_rows, n_attributes)
     """
     width = len(attributes.names)
-    for row, line in zip(rows, lines, strict=True):
-        if row.count(",") < width - 1:  # told before there is memory for more values than the file holds
-            _split_row(row, line, width)
+    cells = _split_rows(rows, lines, width)
     values = np.empty((len(rows), width))
     # Neighbouring attributes with the same domain are read together.
     ends = (np.flatnonzero(np.diff(attributes.domain_indices)) + 1).tolist()
-    runs = [slice(start, end) for start, end in pairwise([0, *ends, width])]
-    step = max(1, BLOCK_CELLS // width)
-    for start in range(0, len(rows), step):
-        block = slice(start, start + step)
-        cells = _split_rows(rows[block], lines[block], width)
-        try:
-            for run in runs:
-                values[block, run] = _read_run(cells, run, width, attributes.domain(run.start))
-        except ValueError:
-            _refuse_first(cells, lines[block], attributes)
-            raise
+    try:
+        for run in (slice(start, end) for start, end in pairwise([0, *ends, width])):
+            values[:, run] = _read_run(cells, run, width, attributes.domain(run.start))
+    except ValueError:
+        _refuse_first(cells, lines, attributes)
+        raise
     return values
 
 
 def _read_run(cells: list[str], run: slice, width: int, domain: Domain) -> np.ndarray:
     """The numbers of a run of attributes, from the cells of all attributes."""
+    if run.stop - run.start == 1:
+        return domain.numbers(cells[run.start :: width]).reshape(-1, 1)
     starts = range(run.start, len(cells), width)
     wanted = chain.from_iterable([cells[start : start + run.stop - run.start] for start in starts])
     return domain.numbers(list(wanted)).reshape(len(starts), -1)

@@ -2,10 +2,10 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +23,7 @@ from choral.datasets.arff.dense_rows import read_dense
 from choral.datasets.arff.domains import Nominal
 from choral.datasets.arff.header import read_header
 from choral.datasets.arff.quoting import strip_comment
-from choral.datasets.arff.sparse_rows import read_digits, read_sparse, split_entries
+from choral.datasets.arff.sparse_rows import join_entries, read_digits, read_sparse, split_entries
 from choral.datasets.dataset import Dataset
 from choral.datasets.nominal import one_hot
 from choral.datasets.unpacking import read_unpacked
@@ -31,6 +31,7 @@ from choral.datasets.unpacking import read_unpacked
 DATA = re.compile(rb"\n[ \t]*@data\b[^\n]*", re.IGNORECASE)
 BYTES_PER_ENTRY = 16  # of a sparse matrix
 BRACE = re.compile(rb"\s*+\{")
+BLOCK_BYTES = 2**20
 
 
 def is_arff(name: str) -> bool:
@@ -162,21 +163,60 @@ def _decode(content: bytes, first_line: int = 1) -> str:
 
 
 def _read_rows(content: bytes, start: int, data_line: int, attributes: Attributes, held: int) -> tuple[Any, np.ndarray]:
-    """Features, a column for each attribute, and labels."""
-    entries = read_digits(content, start, attributes) if BRACE.match(content, start) else None
-    if entries is not None:
-        return split_entries(entries, attributes, held)
-    rows, lines = [], []
-    for number, line in enumerate(_decode(content[start:], data_line).split("\n"), start=data_line):
-        if row := strip_comment(line.strip()):
-            rows.append(row)
-            lines.append(number)
-    if not rows:
-        raise ValueError(f"line {data_line}: expected rows after @data; there are none.")
-    if rows[0].startswith("{"):
-        return split_entries(read_sparse(rows, lines, attributes), attributes, held)
-    values = read_dense(rows, lines, attributes)
-    return values[:, attributes.features], values[:, attributes.labels].astype(np.uint8)
+    """Features, a column for each attribute, and labels.
+
+    The rows are read in blocks: as texts, short ones take up to seventy times as much memory as in the file.
+    """
+    is_sparse = True if BRACE.match(content, start) else None  # else the first row tells
+    dense, entries = [], []
+    for block in _blocks(content, start, data_line):
+        if is_sparse and (found := read_digits(content, block.start, block.end, attributes)) is not None:
+            entries.append(found)
+            continue
+        rows, lines = _split_lines(content, block)
+        if not rows:
+            continue
+        if is_sparse is None:
+            is_sparse = rows[0].startswith("{")
+        if is_sparse:
+            entries.append(read_sparse(rows, lines, attributes))
+        else:
+            values = read_dense(rows, lines, attributes)
+            dense.append((values[:, attributes.features], values[:, attributes.labels].astype(np.uint8)))
+    if entries:
+        return split_entries(join_entries(entries), attributes, held)
+    if dense:
+        X, Y = map(np.concatenate, zip(*dense, strict=True))
+        return X, Y
+    raise ValueError(f"line {data_line}: expected rows after @data; there are none.")
+
+
+class _Block(NamedTuple):
+    """Whole lines of a file: the places of its bytes, and the number of its first line."""
+
+    start: int
+    end: int
+    first_line: int
+
+
+def _blocks(content: bytes, start: int, first_line: int) -> Iterator[_Block]:
+    while start < len(content):
+        end = content.find(b"\n", start + BLOCK_BYTES) + 1 or len(content)
+        yield _Block(start, end, first_line)
+        first_line += content.count(b"\n", start, end)
+        start = end
+
+
+def _split_lines(content: bytes, block: _Block) -> tuple[list[str], Sequence[int]]:
+    """The rows of a block without blank lines and comments, and the numbers of their lines."""
+    text = _decode(content[block.start : block.end], block.first_line)
+    rows = [line.strip() for line in text.removesuffix("\n").split("\n")]
+    if "%" in text:
+        rows = list(map(strip_comment, rows))
+    if all(rows):
+        return rows, range(block.first_line, block.first_line + len(rows))
+    lines = [number for number, row in enumerate(rows, start=block.first_line) if row]
+    return list(filter(None, rows)), lines
 
 
 def _expand_nominal(X: Any, attributes: Attributes, held: int) -> tuple[Any, list[str]]:

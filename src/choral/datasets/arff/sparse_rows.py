@@ -1,7 +1,7 @@
 """Sparse rows, ``{3 red, 17 1}``, as entries of a matrix of numbers.
 
-Most sparse files have single digits as values, ``{3 1,17 1}``. A fast path reads all such rows at once, with no string
-per entry.
+Most sparse files have single digits as values, ``{3 1,17 1}``. A fast path reads blocks of such rows at once, with no
+string per entry.
 """
 
 import re
@@ -45,6 +45,14 @@ def read_sparse(rows: Sequence[str], lines: Sequence[int], attributes: Attribute
     starts = np.concatenate([[0], np.cumsum([len(row) for row in cells])])
     entries = _read_entries(list(chain.from_iterable(cells)), starts, lines, attributes)
     return _sort_entries(entries, lines, attributes.names)
+
+
+def join_entries(blocks: Sequence[Entries]) -> Entries:
+    """The entries of some rows after another as one."""
+    n_before = np.cumsum([0, *(block.starts[-1] for block in blocks)])
+    starts = [block.starts[:-1] + n for block, n in zip(blocks, n_before, strict=False)]
+    _, attributes, values = zip(*blocks, strict=True)
+    return Entries(np.concatenate([*starts, n_before[-1:]]), np.concatenate(attributes), np.concatenate(values))
 
 
 def _split_row(row: str, line: int) -> list[str]:
@@ -136,8 +144,8 @@ def _positions(chosen: np.ndarray, attributes: Attributes) -> np.ndarray:
     return positions
 
 
-def read_digits(content: bytes, start: int, attributes: Attributes) -> Entries | None:
-    """Read all rows at once if all values are single digits; None if some are not, or if anything is wrong.
+def read_digits(content: bytes, start: int, end: int, attributes: Attributes) -> Entries | None:
+    """Read some rows at once if all values are single digits; None if some are not, or if anything is wrong.
 
     New arrays cost more than the work on them here, so there are few of them.
 
@@ -145,11 +153,11 @@ def read_digits(content: bytes, start: int, attributes: Attributes) -> Entries |
     ----------
     content : bytes
         The whole file.
-    start : int
-        Where its header ends.
+    start, end : int
+        Where these rows begin and end.
     attributes : Attributes
     """
-    codes = np.frombuffer(content, np.uint8, offset=start)
+    codes = np.frombuffer(content, np.uint8, count=end - start, offset=start)
     opens, closes = np.flatnonzero(codes == OPEN), np.flatnonzero(codes == CLOSE)
     if not _are_rows(codes, opens, closes):
         return None
