@@ -7,18 +7,31 @@ KINDS = ("scores", "logistic", "absolute")
 
 
 @triton.jit
+def load_pair(first, second, places, inside, DOUBLE: tl.constexpr):
+    """The same entries of two matrices, in the precision of the work."""
+    one = tl.load(first + places, mask=inside, other=0)
+    other = tl.load(second + places, mask=inside, other=0)
+    if DOUBLE:
+        return one.to(tl.float64), other.to(tl.float64)
+    else:
+        return one.to(tl.float32), other.to(tl.float32)
+
+
+@triton.jit
 def load_margins(values, target, places, inside, KIND: tl.constexpr, DOUBLE: tl.constexpr):
     """What the error of each label grows with, and whether it falls as the value grows."""
-    z = tl.load(values + places, mask=inside, other=0)
-    y = tl.load(target + places, mask=inside, other=0)
-    if DOUBLE:
-        z, y = z.to(tl.float64), y.to(tl.float64)
-    else:
-        z, y = z.to(tl.float32), y.to(tl.float32)
+    z, y = load_pair(values, target, places, inside, DOUBLE)
     if KIND == 0:
         return tl.abs(z - y), z < y
     else:
         return tl.where(y > 0.5, -z, z), y > 0.5
+
+
+@triton.jit
+def sigmoid(margins):
+    """The chances of margins; of those far below 0 no digits are lost."""
+    decay = tl.exp(-tl.abs(margins))
+    return tl.where(margins >= 0, 1.0, decay) / (1 + decay)
 
 
 @triton.jit
@@ -27,10 +40,10 @@ def errors_and_slopes(margins, KIND: tl.constexpr):
     if KIND == 0:
         return margins, tl.where(margins == 0, 0.0, 1.0).to(margins.dtype)
     else:
-        decay = tl.exp(-tl.abs(margins))
-        above = 1 + decay
-        chances = tl.where(margins >= 0, 1.0, decay) / above
+        chances = sigmoid(margins)
         if KIND == 1:
+            decay = tl.exp(-tl.abs(margins))
+            above = 1 + decay
             # log(1 + decay) = log(above) but for rounding, which this ratio makes good where decay is tiny
             tails = tl.where(above == 1, decay, tl.log(above) * (decay / tl.where(above == 1, 1.0, above - 1)))
             return tl.maximum(margins, 0.0) + tails, chances

@@ -6,6 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
+from choral.rows.gpu.margins import load_pair, sigmoid
 from choral.rows.gpu.sorting import (
     count_processors,
     labels_of,
@@ -38,17 +39,9 @@ def _rank_sums(
     for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
         rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
         inside = (rows < n_rows) & (labels < n_labels)
-        places = rows * n_labels + labels
-        y = tl.load(true + places, mask=inside, other=0)
-        s = tl.load(pred + places, mask=inside, other=0)
-        if DOUBLE:
-            y, s = y.to(tl.float64), s.to(tl.float64)
-        else:
-            y, s = y.to(tl.float32), s.to(tl.float32)
+        y, s = load_pair(true, pred, rows * n_labels + labels, inside, DOUBLE)
         if LOGITS:
-            margins = tl.where(y > 0.5, -s, s)
-            decay = tl.exp(-tl.abs(margins))
-            s = tl.where(inside, tl.where(margins >= 0, 1.0, decay) / (1 + decay), 0.0)
+            s = tl.where(inside, sigmoid(tl.where(y > 0.5, -s, s)), 0.0)
             errors = s  # of a relevant label sigmoid(-s), which 1 - sigmoid(s) would round
         else:
             errors = tl.abs(y - s)
