@@ -249,6 +249,17 @@ def test_losses_of_the_largest_errors_of_no_rows_and_of_nan(rng):
     assert values.grad[0].count_nonzero() == 1
 
 
+def test_a_row_of_more_nan_than_there_is_room_for_gives_other_labels_no_gradient(rng):
+    target, values = labels(rng, (1, 80)), scores(rng, (1, 80), torch.float32)
+    values[0, :40] = torch.nan
+    values.requires_grad_()
+    cumulative = torch.from_numpy(SubsetMeasure().deficits(80)).to(DEVICE)
+    assert leading_losses.leading_losses(values, target, cumulative, "logistic", 1).isnan().all()
+    leading_losses.leading_losses(values, target, cumulative, "logistic", 1).sum().backward()
+    assert values.grad[0, :40].isnan().all()
+    assert values.grad[0, 40:].count_nonzero() == 0
+
+
 def test_losses_are_left_to_a_whole_sort_where_many_errors_weigh(rng):
     half = scores(rng, (2, 40), torch.float32)
     assert not leading_losses.serves_losses(half, 32)
