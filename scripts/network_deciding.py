@@ -102,12 +102,10 @@ def judge_calibrated(Y: np.ndarray, test: np.ndarray, said: Said, fold: int) -> 
 def judge_curve(y_true: np.ndarray, calibrator: choral.JointCalibrator, logits: np.ndarray) -> Losses:
     """The loss for each k of what a calibrator predicts for it."""
     ks = list(places(y_true.shape[1]).values())
-    labels = calibrator.predict_curve(logits, parameters=ks).labels
-    return [choral.binomial_loss(y_true, of_k, k=k) for k, of_k in zip(ks, labels, strict=True)]
+    return choral.loss_curve(y_true, calibrator.predict_curve(logits, parameters=ks)).losses.tolist()
 
 
 def judge_decisions(y_true: np.ndarray, distribution: choral.LabelDistribution) -> Losses:
     """The loss for each k of the prediction that is best for it under the distribution."""
     ks = list(places(y_true.shape[1]).values())
-    labels = choral.bayes_curve(distribution, parameters=ks, method="quick").labels
-    return [choral.binomial_loss(y_true, of_k, k=k) for k, of_k in zip(ks, labels, strict=True)]
+    return choral.loss_curve(y_true, choral.bayes_curve(distribution, parameters=ks, method="quick")).losses.tolist()

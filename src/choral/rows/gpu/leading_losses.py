@@ -81,7 +81,7 @@ def _find_leading(
         n_at_least = tl.sum(tl.sum((keys >= least).to(tl.int32), axis=1, keep_dims=True), axis=2, keep_dims=True)
         n_larger = tl.sum(tl.sum((ordered > least).to(tl.int32), axis=1, keep_dims=True), axis=2, keep_dims=True)
         takes_equal = (n_at_least == N_ROOM) & (n_larger < N_ROOM - 1)
-        # Where the least is nan, the largest key, the next one is the smallest, and all are marked; others weigh nothing.
+        # Where the least is nan, the largest key, what follows it is the smallest: all are marked, and weigh nothing.
         marked = (keys >= tl.where(takes_equal, least, least + 1)) & inside
         of_threads = tl.sum(tl.where(marked, 1 << held, 0), axis=1, keep_dims=True)
         tl.store(marks + (rows << (BITS - HELD_BITS)) + threads[None, None, :], of_threads, mask=rows < n_rows)
