@@ -18,6 +18,9 @@ from choral.rows.gpu.sorting import (
 )
 
 PROGRAMS_PER_PROCESSOR = 64
+MAX_REGISTERS = 168  # of a thread, in single precision: twelve warps share a multiprocessor then
+COUNTED = 2  # numbers of strange values; behind them, whether there are any
+N_COUNTED = tl.constexpr(COUNTED)
 MEMORY_SHARE = 20  # sums of programs take at most one part in so many of what the matrices take
 
 
@@ -39,34 +42,47 @@ def _rank_sums(
     for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
         rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
         inside = (rows < n_rows) & (labels < n_labels)
-        y, s = load_pair(true, pred, rows * n_labels + labels, inside, DOUBLE)
-        if LOGITS:
-            s = tl.where(inside, sigmoid(tl.where(y > 0.5, -s, s)), 0.0)
-            errors = s  # of a relevant label sigmoid(-s), which 1 - sigmoid(s) would round
-        else:
-            errors = tl.abs(y - s)
+        y, s, errors = _load(true, pred, rows * n_labels + labels, inside, LOGITS, DOUBLE)
+        # Written down at once: kept until all are sorted, what is checked would take the registers that sorting needs.
+        is_strange = _are_strange(y, s, DOUBLE)
+        tl.store(strange + N_COUNTED + tl.zeros_like(is_strange.to(tl.int32)), 1, mask=is_strange)
         # Labels that are not there have no error, and so come last of all: they need no further care.
-        if DOUBLE:
-            keys = errors.to(tl.int64, bitcast=True)
-            largest, one = tl.max(s.to(tl.uint64, bitcast=True), axis=1), 0x3FF0000000000000
-            unequal = tl.max((y * y - y).to(tl.uint64, bitcast=True), axis=1)
-        else:
-            keys = errors.to(tl.int32, bitcast=True)
-            largest, one = tl.max(s.to(tl.uint32, bitcast=True), axis=1), 0x3F800000
-            unequal = tl.max((y * y - y).to(tl.uint32, bitcast=True), axis=1)
-        # As bits, negative numbers and nan are larger than 1.
-        if tl.max(tl.max(((largest > one) | (unequal != 0)).to(tl.int32), axis=1), axis=0) > 0:
-            _add(strange, (y != 0) & (y != 1))
-            _add(strange + 1, (s < 0) | (s > 1) | (s != s))
-        ordered = sort_descending(keys, HELD_BITS, BITS, ROWS, CUBE)
-        if DOUBLE:
-            ordered = ordered.to(tl.float64, bitcast=True)
-        else:
-            ordered = ordered.to(tl.float32, bitcast=True).to(tl.float64)
+        ordered = sort_descending(errors, HELD_BITS, BITS, ROWS, CUBE).to(tl.float64)
         if WEIGHTED:
             ordered *= tl.load(weights + rows, mask=rows < n_rows, other=0.0)
         totals += ordered
     tl.store(partial + (tl.program_id(0) << BITS) + ranks, tl.sum(totals, axis=0, keep_dims=True))
+    tl.debug_barrier()
+    if tl.load(strange + N_COUNTED) > 0:  # hardly ever: count them in a walk of its own
+        for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
+            rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
+            inside = (rows < n_rows) & (labels < n_labels)
+            y, s, _ = _load(true, pred, rows * n_labels + labels, inside, LOGITS, DOUBLE)
+            _add(strange, (y != 0) & (y != 1))
+            _add(strange + 1, (s < 0) | (s > 1) | (s != s))
+
+
+@triton.jit
+def _load(true, pred, places, inside, LOGITS: tl.constexpr, DOUBLE: tl.constexpr):
+    """True labels, scores and errors; all 0 where a label is not there."""
+    y, s = load_pair(true, pred, places, inside, DOUBLE)
+    if LOGITS:
+        s = tl.where(inside, sigmoid(tl.where(y > 0.5, -s, s)), 0.0)
+        return y, s, s  # of a relevant label sigmoid(-s), which 1 - sigmoid(s) would round
+    else:
+        return y, s, tl.abs(y - s)
+
+
+@triton.jit
+def _are_strange(y, s, DOUBLE: tl.constexpr):
+    """Whether a thread holds a true label that is not binary, or a score outside [0, 1]."""
+    if DOUBLE:
+        largest, one = tl.max(s.to(tl.uint64, bitcast=True), axis=1), 0x3FF0000000000000
+        unequal = tl.max((y * y - y).to(tl.uint64, bitcast=True), axis=1)
+    else:
+        largest, one = tl.max(s.to(tl.uint32, bitcast=True), axis=1), 0x3F800000
+        unequal = tl.max((y * y - y).to(tl.uint32, bitcast=True), axis=1)
+    return (largest > one) | (unequal != 0)  # as bits, negative numbers and nan are larger than 1
 
 
 @triton.jit
@@ -95,10 +111,11 @@ def rank_sums(
     affordable = (y_true.nbytes + y_pred.nbytes) // (MEMORY_SHARE * 8 << tile.bits)
     n_programs = min(n_tiles, PROGRAMS_PER_PROCESSOR * count_processors(y_true.device), max(1, affordable))
     partial = torch.empty(n_programs, 1 << tile.bits, dtype=torch.float64, device=y_true.device)
-    strange = torch.zeros(2, dtype=torch.int64, device=y_true.device)
+    is_double = y_pred.dtype == torch.float64
+    strange = torch.zeros(COUNTED + 1, dtype=torch.int64, device=y_true.device)
     _rank_sums[(n_programs,)](
         readable(y_true), readable(y_pred), partial if weights is None else weights.contiguous(), partial, strange,
-        n_rows, n_labels, n_tiles, weights is not None, logits, y_pred.dtype == torch.float64, *tile,
-        num_warps=1,
+        n_rows, n_labels, n_tiles, weights is not None, logits, is_double, *tile,
+        num_warps=1, maxnreg=None if is_double else MAX_REGISTERS,
     )  # fmt: skip
-    return RankSums(partial.sum(dim=0)[:n_labels], strange)
+    return RankSums(partial.sum(dim=0)[:n_labels], strange[:COUNTED])

@@ -1,9 +1,14 @@
 """Rows sorted in registers: a bitonic sort whose steps hardly ever leave a thread.
 
 A tile has the shape (rows, numbers a thread holds, threads a row). A thread of a row takes up to 32 labels, so that of
-the 28 steps for 128 labels only three look at a neighbouring thread, and of the 55 for 1024 labels fifteen. Numbers are
-compared as integers, which order as they do; where an input lies at first does not matter, so rows are read in the
-order that suits the memory, and the number of rank r ends in place r % held of thread r // held.
+the 28 steps for 128 labels only three look at another thread, and of the 55 for 1024 labels fifteen. Where an input lies
+at first does not matter, so rows are read in the order that suits the memory, and the number of rank r ends in place
+r % held of thread r // held.
+
+A multiprocessor compares 64 numbers a cycle, and that is what sorting waits for. So the smaller of two numbers is often
+found as their sum minus the larger, by other units, and where threads compare, a number of every other thread is turned
+into its negative: then the larger of the one is the smaller of the other, and both do the same. Steps between threads are
+loops: unrolled, they would be more instructions than a multiprocessor keeps at hand.
 """
 
 from collections.abc import Callable
@@ -53,16 +58,72 @@ def labels_of(HELD_BITS: tl.constexpr, BITS: tl.constexpr):
 
 @triton.jit
 def sort_descending(keys, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr):
-    """Sort each row of a tile of integers, the largest first."""
-    shape: tl.constexpr = [ROWS, 1 << HELD_BITS, 1 << (BITS - HELD_BITS)]
+    """Sort each row of a tile, the largest first: integers, or numbers of which none is nan."""
+    threads = tl.arange(0, 1 << (BITS - HELD_BITS))[None, None, :]
+    for block in tl.static_range(1, HELD_BITS):
+        keys = _merge_held(keys, block, block, HELD_BITS, BITS, ROWS, CUBE)
+    keys = _turn(keys, threads)
+    keys = _merge_held(keys, HELD_BITS, HELD_BITS, HELD_BITS, BITS, ROWS, CUBE)
+    for block in range(1, BITS - HELD_BITS + 1):
+        if keys.dtype.is_floating():
+            keys = _merge_numbers_of_threads(keys, threads, block)
+        else:
+            keys = _merge_integers_of_threads(keys, threads, block)
+        keys = _merge_held(keys, HELD_BITS, HELD_BITS, HELD_BITS, BITS, ROWS, CUBE)
+    return keys
+
+
+@triton.jit
+def _turn(keys, flags):
+    """Turn the order of keys round where the lowest bit of a flag is set."""
+    if keys.dtype.is_floating():
+        return keys * (1.0 - 2.0 * (flags & 1).to(keys.dtype))
+    else:
+        return keys ^ -(flags & 1).to(keys.dtype)
+
+
+@triton.jit
+def _merge_numbers_of_threads(keys, threads, block):
+    """The steps of a block of 2^block threads that compare threads. Before, a thread is turned by its bit block - 1, and
+    after by its bit block.
+
+    In between, of two threads that compare the second is turned. The step itself turns both: its result is -max(a, -b).
+    """
+    keys = _turn(keys, threads >> block)
+    for step in range(block):
+        bit = block - 1 - step
+        keys = tl.minimum(-1.0 * keys, _of_thread(keys, threads ^ (1 << bit)))
+        keys = _turn(keys, 1 ^ ((threads ^ (threads << 1)) >> bit))
+    return keys
+
+
+@triton.jit
+def _merge_integers_of_threads(keys, threads, block):
+    """The same for integers, whose negatives cost as much as a comparison."""
+    keys = _turn(keys, (threads >> block) ^ (threads >> (block - 1)))
+    for step in range(block):
+        bit = block - 1 - step
+        others = _of_thread(keys, threads ^ (1 << bit))
+        keys = tl.where(((threads >> bit) & 1) == 0, tl.maximum(keys, others), tl.minimum(keys, others))
+    return keys
+
+
+@triton.jit
+def _of_thread(keys, threads):
+    return tl.gather(keys, tl.broadcast_to(threads, keys.shape), axis=2)
+
+
+@triton.jit
+def _merge_held(
+    keys, STEPS: tl.constexpr, BLOCK: tl.constexpr,
+    HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr,
+):  # fmt: skip
+    """The last steps of a block of 2^BLOCK ranks: those within a thread."""
+    shape: tl.constexpr = keys.shape
     ranks = tl.reshape(tl.broadcast_to(ranks_of(HELD_BITS, BITS), shape), CUBE)
     keys = tl.reshape(keys, CUBE)
-    for block in tl.static_range(1, BITS + 1):
-        turned = -((ranks >> block) & 1) if block >= HELD_BITS else 0
-        keys ^= turned
-        for step in tl.static_range(block):
-            keys = _exchange(keys, ranks, block - 1 - step, block, HELD_BITS, BITS)
-        keys ^= turned
+    for step in tl.static_range(STEPS):
+        keys = _exchange(keys, ranks, STEPS - 1 - step, BLOCK, step % 3 > 0, HELD_BITS, BITS)
     return tl.reshape(keys, shape)
 
 
@@ -86,7 +147,7 @@ def sort_leading(
         keys ^= turned
         for step in tl.static_range(LEADING_BITS):
             if step < block:
-                keys = _exchange(keys, ranks, min(block, LEADING_BITS) - 1 - step, block, HELD_BITS, BITS)
+                keys = _exchange(keys, ranks, min(block, LEADING_BITS) - 1 - step, block, False, HELD_BITS, BITS)
         keys ^= turned
     return tl.reshape(keys, shape)
 
@@ -95,22 +156,39 @@ def sort_leading(
 def _partners(keys, BIT: tl.constexpr, HELD_BITS: tl.constexpr, BITS: tl.constexpr):
     """The key at the rank that differs in a bit."""
     axis: tl.constexpr = HELD_BITS - BIT if BIT < HELD_BITS else BITS + HELD_BITS - BIT
-    return tl.sum(keys, axis=axis, keep_dims=True) - keys
+    bits = _bits_of(keys)
+    return (tl.sum(bits, axis=axis, keep_dims=True) - bits).to(keys.dtype, bitcast=True)
 
 
 @triton.jit
-def _exchange(keys, ranks, BIT: tl.constexpr, BLOCK: tl.constexpr, HELD_BITS: tl.constexpr, BITS: tl.constexpr):
+def _bits_of(keys):
+    """The bits of keys as integers, which are added without rounding."""
+    return keys.to(tl.int64 if keys.dtype.primitive_bitwidth == 64 else tl.int32, bitcast=True)
+
+
+@triton.jit
+def _exchange(
+    keys, ranks, BIT: tl.constexpr, BLOCK: tl.constexpr, BY_SUM: tl.constexpr, HELD_BITS: tl.constexpr, BITS: tl.constexpr
+):  # fmt: skip
     """Put the larger of two keys first whose ranks differ in a bit.
 
     Every other block of ranks is to be sorted upwards. Where a block lies within a thread, that is known when the
-    kernel is compiled; where it does not, the caller has turned over the bits of the keys, which turns the order round.
+    kernel is compiled; where it does not, the caller has turned the order of the keys round.
     """
     partners = _partners(keys, BIT, HELD_BITS, BITS)
     if BLOCK < HELD_BITS:
         is_first = (((ranks >> BIT) ^ (ranks >> BLOCK)) & 1) == 0
     else:
         is_first = ((ranks >> BIT) & 1) == 0
-    return tl.where(is_first, tl.maximum(keys, partners), tl.minimum(keys, partners))
+    larger = tl.maximum(keys, partners)
+    if BY_SUM and keys.dtype.primitive_bitwidth == 32:
+        # Products by a 1 that the compiler does not know: their sums run where numbers are multiplied.
+        one = tl.num_programs(1)
+        sums = _bits_of(keys) * one + _bits_of(partners)
+        smaller = (sums - _bits_of(larger) * one).to(keys.dtype, bitcast=True)
+    else:
+        smaller = tl.minimum(keys, partners)
+    return tl.where(is_first, larger, smaller)
 
 
 @triton.jit
