@@ -85,7 +85,7 @@ def read_in_place(array: Array) -> Array:
     """
     if not is_foreign(array):
         return array
-    array = array.detach() if hasattr(array, "detach") else array
+    array = array.detach() if getattr(array, "requires_grad", False) else array
     view = host_view(array)
     return array if view is None else view
 

@@ -225,7 +225,8 @@ def _is_numeric_dtype(xp: Namespace, dtype: Any) -> bool:
 
 
 def _is_dask(*values: Any) -> bool:
-    return any(_is_dask_kind(type(value)) for value in values)
+    kinds: list[Any] = [type(value) for value in values]
+    return any(map(_is_dask_kind, kinds))
 
 
 @lru_cache(maxsize=256)
