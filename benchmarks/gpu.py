@@ -3,7 +3,8 @@
     python benchmarks/gpu.py [--write]
 
 Needs choral[torch] and a GPU with some 30 GB of free memory; a minute or two, most of it for compiling kernels. With
-``--write``, the table of docs/gpu.md is made of what was measured; ``make gpu`` runs this and the tests on the device.
+``--write``, the tables of docs/gpu.md are made of what was measured; ``make gpu`` runs this, and the tests on the
+device.
 """
 
 import sys
@@ -16,7 +17,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 import triton
-from measuring import at_most, conclude, faster, lines, within
+from measuring import at_most, conclude, faster, judge, lines, within
 from measuring import seconds as by_the_clock
 from triton.testing import do_bench
 
@@ -29,7 +30,10 @@ from choral.rows.gpu.wrong_labels import wrong_labels
 
 SHAPES = ((4_000_000, 100), (400_000, 1000), (40_000, 10_000))
 ROWS_TO_COMPARE = 10_000
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"  # around the table of docs/gpu.md
+PAGE = Path(__file__).parents[1] / "docs" / "gpu.md"
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"  # around the tables of the page
+
+memory_lines = []  # of which call, its peak and its limit in multiples of the inputs: for a table
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -39,6 +43,17 @@ def seconds(work: Callable[[], object]) -> float:
 
 def note(text: str) -> None:
     print(f"    {text}", flush=True)
+
+
+def memory(what: str, work: Callable[[], object], inputs: tuple[torch.Tensor, ...], limit: float) -> None:
+    """The peak of a call, what it was given and what it returns included, as a multiple of what it was given."""
+    work()  # kernels are compiled, and gradients are there to be replaced
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    work()
+    peak = 1 + (torch.cuda.max_memory_allocated() - before) / sum(tensor.nbytes for tensor in inputs)
+    judge(f"memory, {what}", "peak beside the inputs", peak, "times", limit)
+    memory_lines.append((what, peak, limit))
 
 
 def copy_bandwidth() -> float:
@@ -54,7 +69,7 @@ def hard_labels(n_rows: int, n_labels: int, bandwidth: float) -> None:
     at_most(f"histogram, {n_rows:,} x {n_labels:,}", taken, "bandwidth limit", 2 * y_true.nbytes / bandwidth, 1.3)
     profile = ErrorProfile.from_predictions(y_true, y_pred)
     expected = torch.bincount((y_true != y_pred).sum(dim=1), minlength=n_labels + 1)
-    whole = seconds(lambda: ErrorProfile.from_predictions(y_true, y_pred))
+    whole = whole_profile("labels", y_true, y_pred)
     at_most(f"profile, {n_rows:,} x {n_labels:,}", whole, "bandwidth limit", 2 * y_true.nbytes / bandwidth, 1.6)
     metric("update, labels", 0.5, y_true, y_pred, whole, 1.5)
     note(f"exact: {profile.rows_by_errors.tolist() == expected.tolist()}")
@@ -69,21 +84,30 @@ def scores(n_rows: int, n_labels: int, limit: float) -> None:
         f"rank sums, {n_rows:,} x {n_labels:,}", taken, "torch.sort", seconds(lambda: torch.sort(errors, dim=1)), limit
     )
     expected = torch.sort(errors, dim=1, descending=True).values.sum(dim=0, dtype=torch.float64)
-    whole = seconds(lambda: ErrorProfile.from_predictions(y_true, y_pred))
+    whole = whole_profile("scores", y_true, y_pred)
     metric("update, scores", None, y_true, y_pred, whole, 1.3)
     metric("update, scores cut", 0.5, y_true, y_pred, whole, 1.3)
     off = ((rank_sums(y_true, y_pred, None).sums - expected).abs() / expected).max().item()
     note(f"the whole profile {1e3 * whole:.2f} ms; off by {off:.0e}")
 
 
+def whole_profile(what: str, y_true: torch.Tensor, y_pred: torch.Tensor) -> float:
+    """How long a profile takes, with what is done on the host; its memory is judged."""
+    work = partial(ErrorProfile.from_predictions, y_true, y_pred)
+    n_rows, n_labels = y_true.shape
+    memory(f"profile, {what}, {n_rows:,} x {n_labels:,}", work, (y_true, y_pred), 1.1)
+    return seconds(work)
+
+
 def metric(
     what: str, threshold: float | None, y_true: torch.Tensor, y_pred: torch.Tensor, profile: float, limit: float
 ) -> None:
-    """`DependenceCurve.update` does the work of a profile, and must not cost much more."""
+    """`DependenceCurve.update` does the work of a profile, and must not cost much more; its memory is judged."""
     n_rows, n_labels = y_true.shape
     curve = DependenceCurve(n_labels, threshold=threshold).cuda()
-    taken = seconds(lambda: curve.update(y_pred, y_true))
-    at_most(f"{what}, {n_rows:,} x {n_labels:,}", taken, "its profile", profile, limit)
+    work = partial(curve.update, y_pred, y_true)
+    at_most(f"{what}, {n_rows:,} x {n_labels:,}", seconds(work), "its profile", profile, limit)
+    memory(f"{what}, {n_rows:,} x {n_labels:,}", work, (y_true, y_pred), 1.1)
 
 
 def training(n_rows: int, n_labels: int, limit: float) -> None:
@@ -100,17 +124,16 @@ def training(n_rows: int, n_labels: int, limit: float) -> None:
         of_half = _both_passes(half, lambda values, loss=loss: loss(values, target))
         at_most(f"loss, k = {k}, bfloat16, {n_rows:,} x {n_labels:,}", of_half, "the same in single", taken, 1.0)
         logits.grad = half = None
+        step = partial(_training_step, loss, logits, target)
+        memory(f"loss, k = {k}, {n_rows:,} x {n_labels:,}", step, (logits, target), 2)
         off = _difference(logits.detach()[:ROWS_TO_COMPARE], target[:ROWS_TO_COMPARE], k)
-        note(f"memory {_memory(loss, logits, target):.2f} of the inputs; gradient off by {off:.0e} from plain torch")
+        note(f"gradient off by {off:.0e} from plain torch")
 
 
-def _memory(loss: ChoquetLoss, logits: torch.Tensor, target: torch.Tensor) -> float:
-    """What a training step takes at its peak, inputs and gradient with it, as a multiple of the inputs."""
-    torch.cuda.reset_peak_memory_stats()
-    inputs, before = logits.nbytes + target.nbytes, torch.cuda.memory_allocated()
+def _training_step(loss: ChoquetLoss, logits: torch.Tensor, target: torch.Tensor) -> None:
+    """Both passes; the gradient is dropped, so that each step allocates its own."""
     loss(logits, target).backward()
     logits.grad = None
-    return 1 + (torch.cuda.max_memory_allocated() - before) / inputs
 
 
 def _both_passes(values: torch.Tensor, loss: Callable[[torch.Tensor], torch.Tensor]) -> float:
@@ -166,24 +189,29 @@ def main() -> int:
     transforms()
     decisions()
     if sys.argv[1:] == ["--write"]:
-        write_table(bandwidth)
+        write_tables(torch.cuda.get_device_name(), bandwidth)
     return conclude()
 
 
-def write_table(bandwidth: float) -> None:
-    """Put what was measured into docs/gpu.md, with date, device and versions."""
-    page = Path(__file__).parents[1] / "docs" / "gpu.md"
+def write_tables(device: str, bandwidth: float, page: Path = PAGE) -> None:
+    """Put what was measured into the page, with date, device and versions."""
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    table = [
-        f"Measured on {date.today()} on an {torch.cuda.get_device_name()} (copy: {bandwidth / 1e12:.2f} TB/s)",
+    tables = [
+        f"Measured on {date.today()} on an {device} (copy: {bandwidth / 1e12:.2f} TB/s)",
         f"with torch {torch.__version__} and Triton {triton.__version__}, medians by CUDA events.",
         "",
         "| what | time | beside | its time | ratio |",
         "| --- | --- | --- | --- | --- |",
         *(_row(*line) for line in lines),
+        "",
+        "Memory at its peak, inputs and results included, as a multiple of the inputs:",
+        "",
+        "| what | memory | at most |",
+        "| --- | --- | --- |",
+        *(f"| {what} | {peak:.2f} | {limit:g} |" for what, peak, limit in memory_lines),
     ]
-    page.write_text(before + BEGIN + "\n" + "\n".join(table) + "\n" + END + after, encoding="utf-8")
+    page.write_text(before + BEGIN + "\n" + "\n".join(tables) + "\n" + END + after, encoding="utf-8")
 
 
 def _row(what: str, ours: float, yardstick: str, theirs: float) -> str:

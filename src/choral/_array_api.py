@@ -27,10 +27,9 @@ def namespace_of(*arrays: Array) -> Namespace | None:
 
     Lists and NumPy arrays beside a foreign array are no matter here; two foreign kinds are refused.
     """
-    foreign = [array for array in arrays if is_foreign(array)]
-    if not foreign:
+    namespaces = {_namespace_of_kind(array) for array in arrays if is_foreign(array)}
+    if not namespaces:
         return None
-    namespaces = {_namespace_of_kind(array) for array in foreign}
     if len(namespaces) > 1:
         names = sorted(namespace.__name__.removeprefix("array_api_compat.") for namespace in namespaces)
         raise TypeError(f"arrays must come from one library; got {' and '.join(names)}.")
@@ -40,9 +39,10 @@ def namespace_of(*arrays: Array) -> Namespace | None:
 def _namespace_of_kind(array: Array) -> Namespace:
     """The namespace of an array; it is that of all arrays of its type, and finding it takes a while."""
     kind = type(array)
-    if kind not in _NAMESPACES:
-        _NAMESPACES[kind] = _compat().array_namespace(array)
-    return _NAMESPACES[kind]
+    found = _NAMESPACES.get(kind)
+    if found is None:
+        found = _NAMESPACES[kind] = _compat().array_namespace(array)
+    return found
 
 
 _NAMESPACES: MutableMapping[type, Namespace] = WeakKeyDictionary()
@@ -68,6 +68,10 @@ def _is_foreign_kind(kind: type) -> bool:
     return hasattr(kind, "__array_namespace__") or issubclass(kind, silent)
 
 
+def _is_torch(array: Array) -> bool:
+    return isinstance(array, getattr(sys.modules.get("torch"), "Tensor", ()))
+
+
 def first_foreign(*arrays: Array) -> Array | None:
     """The first array that is not NumPy's, if there is one: the others go where it is."""
     return next(filter(is_foreign, arrays), None)
@@ -81,7 +85,7 @@ def read_in_place(array: Array) -> Array:
     """
     if not is_foreign(array):
         return array
-    array = array.detach() if hasattr(array, "detach") else array
+    array = array.detach() if getattr(array, "requires_grad", False) else array
     view = host_view(array)
     return array if view is None else view
 
@@ -89,7 +93,7 @@ def read_in_place(array: Array) -> Array:
 def host_view(array: Array) -> np.ndarray | None:
     """A foreign array as NumPy's, without a copy; None where it lies elsewhere, or NumPy does not know its numbers."""
     try:
-        if array.__dlpack_device__()[0] != HOST_MEMORY:
+        if not _is_in_host_memory(array):
             return None  # JAX would copy it to the host without a word
         view = np.asarray(array)
     except (BufferError, RuntimeError, TypeError, ValueError):
@@ -97,11 +101,17 @@ def host_view(array: Array) -> np.ndarray | None:
     return view if view.dtype.kind in "buif" else None
 
 
+def _is_in_host_memory(array: Array) -> bool:
+    if _is_torch(array) and array.is_cuda:  # the answer in terms of DLPack takes torch five times as long
+        return False
+    return array.__dlpack_device__()[0] == HOST_MEMORY
+
+
 def to_host(array: Array) -> np.ndarray:
     """A small array as NumPy's: the one place where numbers leave their device. What is on the host stays as it is."""
     if not is_foreign(array):
         return array
-    if _compat().is_torch_array(array):
+    if _is_torch(array):
         array = array.detach().cpu()
         return (array.float() if array.dtype == xp_of(array).bfloat16 else array).numpy()
     if _compat().is_cupy_array(array):
@@ -189,18 +199,18 @@ def reversed_sums(steps: Array) -> Array:
 
 def refuse_sparse(name: str, array: Array) -> None:
     """Refuse torch's sparse tensors, which know little of the standard."""
-    if _compat().is_torch_array(array) and str(array.layout) != "torch.strided":
+    if _is_torch(array) and str(array.layout) != "torch.strided":
         raise ValueError(f"{name} must be dense; got a tensor of layout {array.layout}.")
 
 
 def device_of(array: Array) -> Any:
     """Where an array lies, in the words of its library."""
-    return _compat().device(array)
+    return array.device if _is_torch(array) else _compat().device(array)
 
 
 def _dtypes(like: Array) -> dict[str, Any]:
     """The signed numbers that a device has, by name."""
-    find = _find_dtypes_once if _compat().is_torch_array(like) else _find_dtypes  # settings of others may change
+    find = _find_dtypes_once if _is_torch(like) else _find_dtypes  # settings of others may change
     return find(xp_of(like), device_of(like))
 
 

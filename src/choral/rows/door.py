@@ -8,6 +8,7 @@ would cost more than the losses themselves.
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ import scipy.sparse as sp
 
 from choral._array_api import (
     Array,
+    Namespace,
     as_real,
     device_of,
     first_foreign,
@@ -155,7 +157,7 @@ def _read_pair(y_true: Any, y_pred: Any, pred_name: str) -> tuple[Labels, Labels
 
 def read_matrix(name: str, matrix: Any) -> Labels:
     """A matrix where it lies: arrays in the memory of the host become NumPy's, without a copy, sparse ones CSR."""
-    matrix = read_in_place(_read_rows(_read_frame(matrix)))
+    matrix = read_in_place(matrix) if is_foreign(matrix) else _read_rows(_read_frame(matrix))
     if not is_foreign(matrix):
         return check_matrix(name, matrix)
     refuse_sparse(name, matrix)
@@ -214,11 +216,22 @@ def _are_fine(weights: Array, n_rows: int) -> bool:
 
 
 def _is_numeric(array: Array) -> bool:
-    return xp_of(array).isdtype(array.dtype, ("bool", "integral", "real floating"))
+    return _is_numeric_dtype(xp_of(array), array.dtype)
+
+
+@lru_cache(maxsize=256)  # torch takes long to tell, and two matrices of a small batch ask
+def _is_numeric_dtype(xp: Namespace, dtype: Any) -> bool:
+    return xp.isdtype(dtype, ("bool", "integral", "real floating"))
 
 
 def _is_dask(*values: Any) -> bool:
-    return any(type(value).__module__.partition(".")[0] in ("dask", "dask_expr") for value in values)
+    kinds: list[Any] = [type(value) for value in values]
+    return any(map(_is_dask_kind, kinds))
+
+
+@lru_cache(maxsize=256)
+def _is_dask_kind(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
 # Frames of pandas and polars, known by what they can do (columns and to_numpy), so that neither is needed
@@ -259,6 +272,8 @@ def row_names(values: Any) -> list[Any] | None:
 
 def check_alignment(y_true: Any, other: Any, name: str, true_name: str = "y_true") -> None:
     """Refuse two frames whose columns or rows are named otherwise: they would be compared by position."""
+    if other is None or is_foreign(y_true) or is_foreign(other):
+        return  # arrays have no names
     if _is_frame(y_true) and _is_frame(other):
         _check_columns(list(y_true.columns), list(other.columns), name, true_name)
     true_index, index = _index_of(y_true), _index_of(other)

@@ -7,14 +7,14 @@ import torch
 
 from choral.rows.gpu import MAX_SORTED_LABELS
 from choral.rows.gpu.rank_sums import rank_sums
-from choral.rows.gpu.wrong_labels import WrongLabels, wrong_labels
+from choral.rows.gpu.wrong_labels import wrong_labels
 
 
 class GpuTotals(NamedTuple):
     """Rows by number of errors for hard predictions, else sums by rank; on the host."""
 
-    histogram: np.ndarray | None
-    sums: np.ndarray | None
+    summary: np.ndarray
+    is_hard: bool
 
 
 def gpu_totals(y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor | None) -> GpuTotals | None:
@@ -23,17 +23,17 @@ def gpu_totals(y_true: torch.Tensor, y_pred: torch.Tensor, weights: torch.Tensor
     if not soft:
         if weights is not None:
             return None
-        found = WrongLabels(wrong_labels(y_true, y_pred).found.cpu())
-        of_true, of_pred, are_soft = found.strange.tolist()
+        strange, rows_by_errors = wrong_labels(y_true, y_pred).on_host()
+        of_true, of_pred, are_soft = strange.tolist()
         if of_true or of_pred:
             return None
         if not are_soft:
-            return GpuTotals(found.rows_by_errors.numpy(), None)
+            return GpuTotals(rows_by_errors, True)
     if y_true.shape[1] > MAX_SORTED_LABELS:
         return None
     sums, strange = rank_sums(y_true, y_pred, weights)
     of_true, of_pred = strange.tolist()
-    return None if of_true or of_pred else GpuTotals(None, sums.cpu().numpy())
+    return None if of_true or of_pred else GpuTotals(sums.cpu().numpy(), False)
 
 
 def _is_soft(scores: torch.Tensor) -> torch.Tensor:

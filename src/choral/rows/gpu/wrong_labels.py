@@ -4,8 +4,10 @@ Labels in bytes are read as words of four: the difference of two words has a 1 i
 adds their bytes side by side, and a bit other than the lowest of a byte betrays a value that is no label.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
 import torch
 import triton
 import triton.language as tl
@@ -40,6 +42,11 @@ class WrongLabels(NamedTuple):
     def rows_by_errors(self) -> torch.Tensor:
         """Rows with 0, 1, ..., n_labels wrong labels."""
         return self.found[N_STRANGE:]
+
+    def on_host(self) -> tuple[np.ndarray, np.ndarray]:
+        """``strange`` and ``rows_by_errors`` as arrays of NumPy, for which the host waits."""
+        found = self.found.cpu().numpy()
+        return found[:N_STRANGE], found[N_STRANGE:]
 
 
 @triton.jit
@@ -161,28 +168,34 @@ def wrong_labels(
     if cut is None and _are_words(y_true) and _are_words(y_pred):
         y_true, y_pred = y_true.view(torch.int32), y_pred.view(torch.int32)
         columns, rows, warps = _tile_of(n_labels // 4)
-        _count_words[(triton.cdiv(n_rows, rows),)](
+        _count_words[(_count_programs(n_rows, rows),)](
             y_true, y_pred, counts, found, n_rows, n_labels // 4, rows, columns, num_warps=warps
         )
     else:
         y_true, y_pred = readable(y_true), readable(y_pred)
         columns, rows, warps = _tile_of(n_labels)
-        _count_values[(triton.cdiv(n_rows, rows),)](
+        _count_values[(_count_programs(n_rows, rows),)](
             y_true, y_pred, counts if cut is None else cut, counts, found, n_rows, n_labels, rows, columns,
             cut is not None, logits, num_warps=warps,
         )  # fmt: skip
-    bins = triton.next_power_of_2(n_labels + 1)
-    _histogram[(triton.cdiv(n_rows, VALUES_PER_PROGRAM),)](
+    bins = 1 << n_labels.bit_length()  # the power of two above n_labels
+    _histogram[(_count_programs(n_rows, VALUES_PER_PROGRAM),)](
         counts, found[N_STRANGE:], n_rows, n_labels, bins, MAX_BINS, VALUES_PER_PROGRAM
     )
     return WrongLabels(found)
 
 
+@lru_cache  # Triton's next_power_of_2 and cdiv take the host 2 us each
 def _tile_of(width: int) -> tuple[int, int, int]:
     """How many columns and rows a program holds at once, and its warps: one where rows are short."""
     columns = min(triton.next_power_of_2(width), MAX_COLUMNS)
     warps = max(1, min(4, columns // 128))
     return columns, max(1, VALUES_A_THREAD * 32 * warps // columns), warps
+
+
+def _count_programs(n_rows: int, rows: int) -> int:
+    """How many programs serve all rows, of which each serves some."""
+    return -(-n_rows // rows)
 
 
 def _are_words(labels: torch.Tensor) -> bool:
