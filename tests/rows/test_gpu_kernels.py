@@ -475,7 +475,11 @@ def test_kernels_are_launched_where_the_tensors_lie(rng, monkeypatch):
     if DEVICE == "cpu":
         monkeypatch.setattr(walsh, "PART", tl.float32)
     walsh.hadamard_transform(table)
-    assert places == [(4, 6), (4, 6), (4, 6), (4, 6), (1 << 14,)]
+    of_sets = table[None, : 1 << 11].double()
+    walsh_double.transform_doubles(of_sets)
+    walsh_double.least_keys(of_sets, 0.0)
+    walsh_double.least_keys_of_products(of_sets, scores(rng, (1, 12)), 0.0)
+    assert places == [*4 * [(4, 6)], (1 << 14,), *3 * [(1, 1 << 11)]]
 
 
 @pytest.mark.parametrize("threshold", [0.3, None])

@@ -195,10 +195,12 @@ def least_keys_of_products(
         By how much numbers may exceed the least.
     """
     table = table.contiguous()
+    n_at_once = min(len(factors), max(1, NUMBERS_AT_ONCE // table.numel()))
+    memory = table.new_empty(n_at_once, *table.shape)
     *others, last = later_passes(_n_labels(table)) or [NO_LABELS]
     found = []
-    for some in factors.split(max(1, NUMBERS_AT_ONCE // table.numel())):
-        products = torch.empty(len(some), *table.shape, dtype=table.dtype, device=table.device)
+    for some in factors.split(n_at_once):
+        products = memory[: len(some)]
         _transform_part(table, products, FIRST_PASS, some)
         for part in others:
             _transform_part(products, products, part)
