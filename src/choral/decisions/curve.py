@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -257,8 +256,9 @@ def bayes_curve(
 def _with_deficits(forms: list[ByCount], family: Family, parameters: np.ndarray) -> list[ByCount]:
     """Forms that know their deficits: together they take hardly longer than those of one."""
     n_labels = forms[0].n_labels
-    parts = family.table("deficits", parameters, n_labels, n_labels)
-    return [replace(form, known_deficits=row) for form, row in zip(forms, chain.from_iterable(parts), strict=True)]
+    rows = next(family.table("deficits", parameters, n_labels, n_labels))  # of all, unless labels are too many anyway
+    known = [replace(form, known_deficits=row) for form, row in zip(forms, rows, strict=False)]
+    return known + forms[len(known) :]
 
 
 def _with_rising_bounds(decisions: list[Decision]) -> list[Decision]:
