@@ -368,6 +368,12 @@ def test_independent_labels_are_listed_in_blocks(monkeypatch):
     np.testing.assert_allclose(distribution.wrong_labels(np.zeros(6)).sum(axis=1), 1)
 
 
+def test_measures_whose_tables_do_not_fit_beside_those_of_others_make_their_own(monkeypatch):
+    expected = bayes_curve(THREE_LABELS, method="transform")
+    monkeypatch.setattr("choral.measures.families.TABLE_ENTRIES", 8)  # of two measures of three
+    assert bayes_curve(THREE_LABELS, method="transform") == expected
+
+
 def test_more_nodes_make_better_bounds():
     rng = np.random.default_rng(5)
     distribution = LabelDistribution(rng.integers(2, size=(60, 40)), rng.dirichlet(np.full(60, 0.3), size=3))

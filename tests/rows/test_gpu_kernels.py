@@ -14,12 +14,14 @@ from choral import (
     SubsetMeasure,
     _array_api,
     bayes_curve,
+    bayes_optimal,
 )
-from choral.decisions import hadamard, transform
+from choral.decisions import device_arrays, hadamard, transform
 from choral.profiles import totals as profile_totals
 from choral.rows import gpu
 from choral.rows.blocks import RowOptions
 from choral.rows.device import DeviceRows
+from measure_zoo import KINDS
 
 torch = pytest.importorskip("torch")
 tl = pytest.importorskip("triton.language")
@@ -28,6 +30,7 @@ ordered_losses = pytest.importorskip("choral.rows.gpu.ordered_losses")
 rank_sums = pytest.importorskip("choral.rows.gpu.rank_sums").rank_sums
 totals = pytest.importorskip("choral.rows.gpu.totals")
 leading_losses = pytest.importorskip("choral.rows.gpu.leading_losses")
+add_at_places = pytest.importorskip("choral.rows.gpu.places").add_at_places
 walsh = pytest.importorskip("choral.rows.gpu.walsh")
 walsh_double = pytest.importorskip("choral.rows.gpu.walsh_double")
 wrong_labels = pytest.importorskip("choral.rows.gpu.wrong_labels").wrong_labels
@@ -334,33 +337,96 @@ def test_hadamard_transform_of_doubles(rng, by_kernels, n_labels):
     table = scores(rng, (2, 1 << n_labels))
     expected = hadamard.hadamard_transform(table.cpu().numpy())
     np.testing.assert_allclose(hadamard.hadamard_transform(table).cpu(), expected, rtol=0, atol=1e-15 * 2**n_labels)
-    factors = scores(rng, n_labels + 1)
+
+
+def least_by_looking(risks, tolerance):
+    """The least key near the least risk of each row, from all keys, and that risk."""
+    keys = transform.AllSets(risks.shape[-1].bit_length() - 1, np.ones(1)).keys
+    least = risks.min(axis=-1)
+    near = risks <= least[..., None] + tolerance
+    return np.where(near, keys, np.iinfo(keys.dtype).max).min(axis=-1), least
+
+
+@pytest.mark.parametrize("n_labels", [10, 13, 16])  # one tile a row, some, and more than one program looks at
+def test_least_keys_are_those_of_numbers_within_the_tolerance(rng, n_labels):
+    table = scores(rng, (3, 1 << n_labels))
+    table[1] = (table[1] * 4).round()  # many are least, in all tiles
+    table[2, [5, 7 << n_labels - 3, -3]] = torch.tensor([-1e-4, -5e-4, 0.0]).to(table)  # the first and the last tile
+    found, least = walsh_double.least_keys(table, 1e-3)
+    expected, expected_least = least_by_looking(table.cpu().numpy(), 1e-3)
+    assert found.tolist() == expected.tolist()
+    assert least.tolist() == expected_least.tolist()
+
+
+@pytest.mark.parametrize("n_labels, labels_a_pass", [(10, 7), (12, 7), (12, 1)])  # no pass after the first, one, two
+@pytest.mark.parametrize("at_once", [1, 2, 5])
+def test_least_keys_of_products(rng, monkeypatch, n_labels, labels_a_pass, at_once):
+    """Some products at a time, and the last ones may be fewer."""
+    table, factors = scores(rng, (2, 1 << n_labels)), scores(rng, (5, n_labels + 1)) - 0.5
+    monkeypatch.setattr(walsh_double, "LABELS_A_PASS", labels_a_pass)
+    monkeypatch.setattr(walsh_double, "NUMBERS_AT_ONCE", at_once * table.numel() + 1)
     sizes = np.array([number.bit_count() for number in range(1 << n_labels)])
-    times = hadamard.hadamard_transform(table.cpu().numpy() * factors.cpu().numpy()[sizes])
-    found = walsh_double.transform_doubles(table, factors)
-    np.testing.assert_allclose(found.cpu(), times, rtol=0, atol=1e-15 * 2**n_labels)
+    products = hadamard.hadamard_transform(table.cpu().numpy() * factors.cpu().numpy()[:, sizes][:, None, :])
+    found, least = walsh_double.least_keys_of_products(table, factors, 1e-9)
+    expected, expected_least = least_by_looking(products, 1e-9)
+    np.testing.assert_allclose(least.cpu(), expected_least, rtol=0, atol=1e-15 * 2**n_labels)
+    np.testing.assert_array_equal(found.cpu(), expected)
 
 
-@pytest.mark.parametrize("size", [1 << 10, 1 << 13])
-def test_least_keys_are_those_of_numbers_within_the_tolerance(rng, size):
-    table, keys = scores(rng, (3, size)), torch.from_numpy(rng.permutation(size)).to(DEVICE, torch.int32)
-    table[1] = (table[1] * 4).round()  # many are least
-    found, least = walsh_double.least_keys(table, keys, 1e-3)
-    assert least.tolist() == table.amin(dim=1).tolist()
-    assert found.tolist() == [keys[row <= row.min() + 1e-3].min().item() for row in table]
+@pytest.mark.parametrize("n_labels", [10, 13])
+def test_keys_of_ties_are_compared_across_tiles(n_labels):
+    """The transform of a constant is 0 but for the empty set, which gets all: the other sets tie, in all tiles."""
+    table = torch.full((2, 1 << n_labels), 2.0**-n_labels, dtype=torch.float64, device=DEVICE)
+    table[1] *= -1
+    factors = torch.ones(1, n_labels + 1, dtype=torch.float64, device=DEVICE)
+    keys, least = walsh_double.least_keys_of_products(table, factors, 1e-12)
+    assert least.tolist() == [[0, -1]]
+    only_first_label = (1 << n_labels) + (1 << n_labels - 1) - 1  # one label; all bits but that of the first
+    no_label = (1 << n_labels) - 1
+    assert keys.tolist() == [[only_first_label, no_label]]
 
 
-def test_decisions_along_a_curve_come_from_the_kernels(rng, monkeypatch):
+def test_numbers_are_written_at_places(rng):
+    values, places = scores(rng, (3, 50)), torch.from_numpy(rng.permutation(200)[:50]).to(DEVICE)
+    values[:, 40:], places[40:] = 0, places[:10]  # of several at one place all but the first are 0
+    expected = device_arrays.place_columns(values.cpu().numpy(), places.cpu().numpy(), 200)
+    assert add_at_places(values, places, 200).tolist() == expected.tolist()
+
+
+@pytest.fixture
+def decides_by_kernels(monkeypatch):
+    """Tensors stay tensors, as on a device, and decisions about them come from the kernels."""
     if DEVICE == "cpu":
-        monkeypatch.setattr(_array_api, "host_view", lambda array: None)  # tensors stay tensors, as on a device
-    labelsets, weights = rng.integers(0, 2, (30, 10), dtype=np.uint8), rng.dirichlet(np.ones(30), 3)
+        monkeypatch.setattr(_array_api, "host_view", lambda array: None)
+    for module in (hadamard, transform, device_arrays):
+        monkeypatch.setattr(module, "serves", lambda *arrays: not isinstance(arrays[0], np.ndarray))
+
+
+@pytest.mark.parametrize("n_instances", [1, 3])
+@pytest.mark.parametrize("n_labels", [10, 12])
+def test_decisions_along_a_curve_come_from_the_kernels(rng, monkeypatch, decides_by_kernels, n_labels, n_instances):
+    labelsets = rng.integers(0, 2, (30, n_labels), dtype=np.uint8)
+    weights = rng.dirichlet(np.ones(30), n_instances)
+    monkeypatch.setattr(walsh_double, "NUMBERS_AT_ONCE", 4 * n_instances << n_labels)  # of four measures
     expected = bayes_curve(LabelDistribution(labelsets, weights), method="transform")
     tensors = torch.from_numpy(labelsets).to(DEVICE), torch.from_numpy(weights).to(DEVICE)
-    for module in (hadamard, transform):
-        monkeypatch.setattr(module, "serves", lambda *arrays: not isinstance(arrays[0], np.ndarray))
     found = bayes_curve(LabelDistribution(*tensors), method="transform")
     np.testing.assert_array_equal(found.labels.cpu(), expected.labels)
+    np.testing.assert_array_equal(found.exact.cpu(), expected.exact)
     np.testing.assert_allclose(found.risk.cpu(), expected.risk, rtol=1e-13)
+    np.testing.assert_allclose(found.lower_bound.cpu(), expected.lower_bound, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_decisions_under_all_measures_come_from_the_kernels(rng, decides_by_kernels, kind):
+    """From samples, of which some come twice in one instance and not in the other."""
+    measure, samples = KINDS[kind](rng, 10), rng.integers(0, 2, (2, 12, 10), dtype=np.uint8)
+    samples[1, 3:] = samples[1, 0]
+    expected = bayes_optimal(LabelDistribution.from_samples(samples), measure, method="transform")
+    tensors = LabelDistribution.from_samples(torch.from_numpy(samples).to(DEVICE))
+    found = bayes_optimal(tensors, measure, method="transform")
+    np.testing.assert_array_equal(found.labels.cpu(), expected.labels)
+    np.testing.assert_allclose(found.risk.cpu(), expected.risk, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("n_labels", [8, 33])
@@ -409,7 +475,11 @@ def test_kernels_are_launched_where_the_tensors_lie(rng, monkeypatch):
     if DEVICE == "cpu":
         monkeypatch.setattr(walsh, "PART", tl.float32)
     walsh.hadamard_transform(table)
-    assert places == [(4, 6), (4, 6), (4, 6), (4, 6), (1 << 14,)]
+    of_sets = table[None, : 1 << 11].double()
+    walsh_double.transform_doubles(of_sets)
+    walsh_double.least_keys(of_sets, 0.0)
+    walsh_double.least_keys_of_products(of_sets, scores(rng, (1, 12)), 0.0)
+    assert places == [*4 * [(4, 6)], (1 << 14,), *3 * [(1, 1 << 11)]]
 
 
 @pytest.mark.parametrize("threshold", [0.3, None])

@@ -1,7 +1,7 @@
 """Decisions along a family of measures: what the best prediction is, where it changes, and what it costs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from choral._validation import Value, check_count
 from choral.curves import LossCurve
 from choral.decisions.base import Distribution
 from choral.decisions.closed_form import closed_form
-from choral.decisions.decision import Decision, bounded_decision, exact_decision, join_decisions
+from choral.decisions.decision import Decision, exact_decision, join_decisions
 from choral.decisions.independent import IndependentLabels
 from choral.decisions.label_distribution import LabelDistribution
 from choral.decisions.optimal import (
@@ -29,7 +29,7 @@ from choral.decisions.optimal import (
 from choral.decisions.ties import TOLERANCE
 from choral.decisions.transform import transform
 from choral.measures import ByCount, HammingMeasure
-from choral.measures.families import get_family
+from choral.measures.families import Family, get_family
 
 CURVE_STEPS = 5 * MAX_NODE_STEPS  # of branch and bound, for all parameters together
 
@@ -234,6 +234,7 @@ def bayes_curve(
         decisions = _decide_for_independent(distribution, forms)
     elif method == "transform" or by_transform:
         show(0, len(forms), "all predictions at once")
+        forms = _with_deficits(forms, of_family, values)
         blocks = [transform(joint, forms) for _, joint in distribution.joint_blocks()]
         decisions = [join_decisions(of_form) for of_form in zip(*blocks, strict=True)]
     else:
@@ -252,14 +253,24 @@ def bayes_curve(
     return BayesCurve(family, values, tuple(_with_rising_bounds(decisions)))
 
 
+def _with_deficits(forms: list[ByCount], family: Family, parameters: np.ndarray) -> list[ByCount]:
+    """Forms that know their deficits: together they take hardly longer than those of one."""
+    n_labels = forms[0].n_labels
+    rows = next(family.table("deficits", parameters, n_labels, n_labels))  # of all, unless labels are too many anyway
+    known = [replace(form, known_deficits=row) for form, row in zip(forms, rows, strict=False)]
+    return known + forms[len(known) :]
+
+
 def _with_rising_bounds(decisions: list[Decision]) -> list[Decision]:
     """The loss of a prediction rises along a family, so a bound holds for all parameters after its own."""
-    risen = decisions[:1]
+    xp, bounds = xp_of(decisions[0].risk), [decisions[0].lower_bound]
     for decision in decisions[1:]:
-        xp = xp_of(decision.risk)
-        bound = xp.maximum(decision.lower_bound, risen[-1].lower_bound)
-        risen.append(bounded_decision(decision.labels, decision.risk, bound))
-    return risen
+        bounds.append(xp.minimum(xp.maximum(decision.lower_bound, bounds[-1]), decision.risk))
+    exact = _stack([decision.risk for decision in decisions]) - _stack(bounds) <= TOLERANCE
+    return [
+        Decision(decision.labels, decision.risk, exact[number, ...], bounds[number])
+        for number, decision in enumerate(decisions)
+    ]
 
 
 def _decide_for_independent(distribution: IndependentLabels, forms: list[ByCount]) -> list[Decision]:

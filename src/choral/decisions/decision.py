@@ -78,15 +78,27 @@ class Decision(Value):
 def exact_decision(labels: Array, risk: Array, lower_bound: Array | None = None) -> Decision:
     """A decision of an exact method."""
     xp = xp_of(risk)
-    lower_bound = risk if lower_bound is None else xp.minimum(xp.clip(lower_bound, 0, None), risk)
+    lower_bound = risk if lower_bound is None else _at_most(risk, lower_bound)
     return Decision(labels, risk, xp.ones_like(risk, dtype=xp.bool), lower_bound)
+
+
+def exact_decisions(labels: Array, risks: Array, lower_bounds: Array) -> list[Decision]:
+    """Decisions of an exact method for several measures, which have the first axis: a device is asked once for all."""
+    exact = xp_of(risks).ones_like(risks, dtype=xp_of(risks).bool)
+    parts = labels, risks, exact, _at_most(risks, lower_bounds)
+    return [Decision(*(part[number, ...] for part in parts)) for number in range(labels.shape[0])]
 
 
 def bounded_decision(labels: Array, risk: Array, lower_bound: Array) -> Decision:
     """A decision that is optimal where its risk meets the bound."""
-    xp = xp_of(risk)
-    lower_bound = xp.minimum(xp.clip(lower_bound, 0, None), risk)
+    lower_bound = _at_most(risk, lower_bound)
     return Decision(labels, risk, risk - lower_bound <= TOLERANCE, lower_bound)
+
+
+def _at_most(risk: Array, lower_bound: Array) -> Array:
+    """A bound where rounding has taken it neither below 0 nor above the risk."""
+    xp = xp_of(risk)
+    return xp.minimum(xp.clip(lower_bound, 0, None), risk)
 
 
 def on_device_of(decision: Decision, like: Array) -> Decision:

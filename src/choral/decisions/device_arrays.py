@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from choral._array_api import HOST_MEMORY, Array, device_of, is_foreign, to_device_of, xp_of
+from choral.rows.gpu import serves
 
 DEVICE_SPEED = 100  # what an accelerator does in the time in which a processor does 1
 
@@ -77,10 +78,14 @@ def is_column(columns: Array, like: Array) -> Array:
 
 
 def place_columns(values: Array, places: Array, size: int) -> Array:
-    """Rows of ``size`` numbers: values at their places, the first of several at one place, and 0 elsewhere.
+    """Rows of ``size`` numbers: values at their places, and 0 elsewhere.
 
-    Values have the shape (n_rows, n_values), places (n_values,).
+    Values have the shape (n_rows, n_values), places (n_values,). Of several at one place, all but the first are 0.
     """
+    if serves(values, places):
+        from choral.rows.gpu.places import add_at_places
+
+        return add_at_places(values, places, size)
     xp = xp_of(values)
     order = xp.argsort(places, stable=True)
     sorted_places = xp.take(places, order)

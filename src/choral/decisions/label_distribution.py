@@ -1,8 +1,8 @@
 """LabelDistribution: probabilities of label sets, for one instance or for many over a shared support."""
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -32,8 +32,9 @@ from choral.decisions.device_support import (
 )
 from choral.decisions.instances import Instances
 from choral.decisions.label_weights import distinct_rows, merge_equal, total_weights
-from choral.decisions.risks import ByCountRisk, ByCountRisks, Risk, make_risk
+from choral.decisions.risks import ByCountRisks, Risk, make_risk
 from choral.decisions.support import Support, block_entries, instance_blocks, make_instances, row_blocks, slices
+from choral.measures.forms import ByCount
 from choral.measures.subsets import members_table
 from choral.overlap import AnyLoss, LossForm
 
@@ -333,28 +334,35 @@ class LabelDistribution(Value, Distribution):
         risks = concatenate(risk.risks(instances, labels[rows, :]) for rows, instances in self.blocks())
         return xp_of(risks).clip(risks, 0, 1)
 
-    def add_up_risks(self, risks: Sequence[Risk], labels: Array) -> list[Array]:
-        """The same for several risks, each with predictions of its own.
+    def make_sums(self, forms: Sequence[LossForm]) -> Callable[[Array], Array]:
+        """What adds up risks under several forms, each of predictions of its own.
+
+        It takes labels of shape (n_forms, n_instances, n_labels) and gives risks of shape (n_forms, n_instances). All
+        that it needs of the forms is on the device before it is called.
 
         Parameters
         ----------
-        risks : sequence of Risk
-            The expected losses under some forms.
-        labels : array of shape (n_risks, n_instances, n_labels)
-            The predictions, 0 and 1.
+        forms : sequence of forms
+            Those of the measures for this number of labels.
         """
-        counting = [risk for risk in risks if isinstance(risk, ByCountRisk)]
-        if self._device is None or self.has_own_labelsets or len(counting) < len(risks):
-            return [self.add_up_risk(risk, labels[number, ...]) for number, risk in enumerate(risks)]
-        xp, at_once, found = xp_of(labels), ByCountRisks(counting), []
-        for rows in row_blocks(self.n_instances, len(risks) * self.n_labelsets, self.weights):
+        counting = [form for form in forms if isinstance(form, ByCount)]
+        if self._device is not None and not self.has_own_labelsets and len(counting) == len(forms):
+            return partial(self._add_up_together, ByCountRisks(counting, self.weights))
+        return partial(self._add_up_each, [make_risk(form, self.weights) for form in forms])
+
+    def _add_up_each(self, risks: Sequence[Risk], labels: Array) -> Array:
+        return xp_of(labels).stack([self.add_up_risk(risk, labels[number, ...]) for number, risk in enumerate(risks)])
+
+    def _add_up_together(self, risks: ByCountRisks, labels: Array) -> Array:
+        """The same on a device, which is asked once for all measures."""
+        xp, n_forms, found = xp_of(labels), labels.shape[0], []
+        for rows in row_blocks(self.n_instances, n_forms * self.n_labelsets, self.weights):
             weights = self.weights[None, rows, :]
-            weights = xp.broadcast_to(weights, (len(risks), *weights.shape[1:]))
+            weights = xp.broadcast_to(weights, (n_forms, *weights.shape[1:]))
             instances = DeviceInstances(self._support, xp.reshape(weights, (1, -1, self.n_labelsets)))  # type: ignore[arg-type]
-            part = at_once.risks(instances, xp.reshape(labels[:, rows, :], (-1, self.n_labels)))
-            found.append(xp.clip(xp.reshape(part, (len(risks), -1)), 0, 1))
-        together = xp.concat(found, axis=1)
-        return [together[number, :] for number in range(len(risks))]
+            part = risks.risks(instances, xp.reshape(labels[:, rows, :], (-1, self.n_labels)))
+            found.append(xp.clip(xp.reshape(part, (n_forms, -1)), 0, 1))
+        return xp.concat(found, axis=1)
 
     def wrong_labels(self, predictions: LabelMatrix) -> Array:
         labels = self.check_predictions(predictions)

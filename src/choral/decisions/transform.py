@@ -12,17 +12,16 @@ them label i has bit K - 1 - i, which is 0 where the label is predicted. So keys
 broken, and they say what they stand for.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, reduce
 
 import numpy as np
 
-from choral._array_api import Array, as_real, concatenate, is_foreign, to_library_of, xp_of
-from choral.decisions.decision import Decision, exact_decision
+from choral._array_api import Array, as_real, is_foreign, to_library_of, xp_of
+from choral.decisions.decision import Decision, exact_decisions
 from choral.decisions.device_arrays import count_up, gather
 from choral.decisions.hadamard import hadamard_transform, transform_by_size
 from choral.decisions.label_distribution import LabelDistribution
-from choral.decisions.risks import make_risk
 from choral.decisions.risks.table import loss_table, mass_table
 from choral.decisions.support import row_blocks
 from choral.decisions.ties import TOLERANCE
@@ -32,17 +31,23 @@ from choral.rows.gpu import serves
 
 MAX_LABELS_OF_SHORT_KEYS = 26  # up to which a key has 32 bits
 
+Found = tuple[Array, Array]  # the keys of the best predictions, and their risks
+
 
 class AllSets:
     """All 2^K sets of labels where an array lies: their keys and their sizes."""
 
     def __init__(self, n_labels: int, like: Array):
-        xp = self.xp = xp_of(like)
-        self.n_labels, self.like = n_labels, like
-        dtype = xp.int32 if n_labels <= MAX_LABELS_OF_SHORT_KEYS else xp.int64
-        nothing = count_up(1, like, dtype) + ((1 << n_labels) - 1)
+        self.xp, self.n_labels, self.like = xp_of(like), n_labels, like
+
+    @cached_property
+    def keys(self) -> Array:
+        """The key of each set. Kernels find keys by themselves."""
+        n_labels = self.n_labels
+        dtype = self.xp.int32 if n_labels <= MAX_LABELS_OF_SHORT_KEYS else self.xp.int64
+        nothing = count_up(1, self.like, dtype) + ((1 << n_labels) - 1)
         steps = [(1 << n_labels) - (1 << (n_labels - 1 - label)) for label in range(n_labels)]
-        self.keys = reduce(lambda keys, step: xp.concat([keys, keys + step]), steps, nothing)
+        return reduce(lambda keys, step: self.xp.concat([keys, keys + step]), steps, nothing)
 
     @cached_property
     def sizes(self) -> Array:
@@ -52,15 +57,6 @@ class AllSets:
     def of_sizes(self, values: np.ndarray) -> Array:
         """One value for each size as one for each set."""
         return gather(to_library_of(values, self.like), self.sizes)
-
-    def transform_times(self, table: Array, factors: Array) -> Array:
-        """The transform of a table times a factor for the size of each set, which is where the table is."""
-        if serves(table):
-            from choral.rows.gpu import walsh_double
-
-            if walsh_double.serves_doubles(table):
-                return walsh_double.transform_doubles(table, factors)
-        return hadamard_transform(table * gather(factors, self.sizes))
 
     def has_label(self, label: int) -> Array:
         """1 for the sets that have a label, else 0."""
@@ -72,16 +68,42 @@ class AllSets:
         bits = self.n_labels - 1 - count_up(self.n_labels, keys, keys.dtype)
         return self.xp.astype(1 - ((keys[..., None] >> bits) & 1), self.xp.uint8)
 
-    def least_keys(self, risks: Array) -> tuple[Array, Array]:
+    def least_keys(self, risks: Array) -> Found:
         """The key of the prediction of least risk in each row, ties broken, and that risk."""
-        if serves(risks):
+        if _kernels_serve(risks):
             from choral.rows.gpu import walsh_double
 
-            return walsh_double.least_keys(risks, self.keys, TOLERANCE)
+            return walsh_double.least_keys(risks, TOLERANCE)
         xp = self.xp
         least = xp.min(risks, axis=1)
         no_key = xp.full_like(self.keys[:1], xp.iinfo(self.keys.dtype).max)
         return xp.min(xp.where(risks <= least[:, None] + TOLERANCE, self.keys, no_key), axis=1), least
+
+    def least_keys_of_products(self, table: Array, factors: Array) -> Found:
+        """The same where risks are transforms of a table times factors for the sizes of sets: for each row of factors.
+
+        Both have the shape (n_products, n_rows).
+        """
+        if _kernels_serve(table):
+            from choral.rows.gpu import walsh_double
+
+            return walsh_double.least_keys_of_products(table, factors, TOLERANCE)
+        products = (table * gather(factors[number, :], self.sizes) for number in range(factors.shape[0]))
+        return self.stack(self.least_keys(hadamard_transform(product)) for product in products)
+
+    def stack(self, found: Iterable[Found]) -> Found:
+        """What was found for some forms as arrays of shape (n_forms, n_instances)."""
+        keys, least = zip(*found, strict=True)
+        return self.xp.stack(keys), self.xp.stack(least)
+
+
+def _kernels_serve(table: Array) -> bool:
+    """Whether kernels look for the least number of a table."""
+    if not serves(table):
+        return False
+    from choral.rows.gpu import walsh_double
+
+    return walsh_double.serves_doubles(table)
 
 
 class Spectrum:
@@ -107,28 +129,31 @@ def transform(distribution: LabelDistribution, forms: Sequence[Form]) -> list[De
             f"method 'transform' looks at all 2 ** n_labels predictions, for up to {most} labels; got {n_labels}."
         )
     sets = AllSets(n_labels, distribution.weights)
-    risks_of = [_all_risks(form, sets) for form in forms]
-    sums_of = [make_risk(form, distribution.weights) for form in forms]
-    found: list[list[tuple[Array, Array]]] = [[] for _ in forms]
+    search, add_up = _search(forms, sets), distribution.make_sums(forms)
+    found = []
     for rows in row_blocks(distribution.n_instances, 1 << n_labels, sets.like):
-        spectrum = Spectrum(distribution.instances(rows).all_weights())
-        for part, risks in zip(found, risks_of, strict=True):
-            part.append(sets.least_keys(risks(spectrum)))
-    keys, least = zip(*(map(concatenate, zip(*part, strict=True)) for part in found), strict=True)
-    labels = sets.members(sets.xp.stack(keys))
+        found.append(search(Spectrum(distribution.instances(rows).all_weights())))
+    keys, least = (sets.xp.concat(parts, axis=1) for parts in zip(*found, strict=True))
+    labels = sets.members(keys)
     # The risks are added up anew: a transform keeps the digits of the largest risk, a sum those of each.
-    found_risks = distribution.add_up_risks(sums_of, labels)
-    return [exact_decision(labels[number, ...], risk, least[number]) for number, risk in enumerate(found_risks)]
+    return exact_decisions(labels, add_up(labels), least)
+
+
+def _search(forms: Sequence[Form], sets: AllSets) -> Callable[[Spectrum], Found]:
+    """The best predictions for several forms; measures by count take one product of the transform each."""
+    counting = [form for form in forms if isinstance(form, ByCount)]
+    if len(counting) < len(forms):
+        risks_of = [_all_risks(form, sets) for form in forms]
+        return lambda spectrum: sets.stack(sets.least_keys(risks(spectrum)) for risks in risks_of)
+    factors = np.stack([transform_by_size(form.all_deficits) for form in counting])
+    there = to_library_of(factors / (1 << sets.n_labels), sets.like)  # of a transform there and back
+    return lambda spectrum: sets.least_keys_of_products(spectrum.transformed, there)
 
 
 def _all_risks(form: Form, sets: AllSets) -> Risks:
     """The risks of all predictions, as a function of the distribution."""
     match form:
-        case ByCount():
-            factors = transform_by_size(form.deficits()) / (1 << sets.n_labels)  # of a transform there and back
-            there = to_library_of(factors, sets.like)
-            return lambda spectrum: sets.transform_times(spectrum.transformed, there)
-        case Terms() | Table():
+        case ByCount() | Terms() | Table():
             of_sets = hadamard_transform(to_library_of(loss_table(form), sets.like)) / (1 << sets.n_labels)
             return lambda spectrum: hadamard_transform(spectrum.transformed * of_sets)
         case ByRelevance(base=base):

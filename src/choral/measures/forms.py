@@ -58,6 +58,7 @@ class ByCount:
 
     n_labels: int
     tables: CountTables
+    known_deficits: np.ndarray | None = None  # all of them, where they were computed together with those of others
 
     @property
     def values(self) -> np.ndarray:
@@ -67,6 +68,11 @@ class ByCount:
     def deficits(self, max_wrong: int | None = None) -> np.ndarray:
         """1 - v by the number of wrong labels, 0, 1, ..., max_wrong (all labels unless given)."""
         return self.tables.deficit_table(self.n_labels, self._at_most(max_wrong))
+
+    @cached_property
+    def all_deficits(self) -> np.ndarray:
+        """1 - v for all numbers of wrong labels, which decisions need more than once."""
+        return self.deficits() if self.known_deficits is None else self.known_deficits
 
     def weights(self, max_wrong: int | None = None) -> np.ndarray:
         """OWA weights, that of the largest error first, for the first max_wrong errors (all unless given)."""

@@ -9,7 +9,7 @@ from choral.decisions.risks.terms import TermsRisk
 from choral.measures.forms import ByCount, ByRelevance, Table, Terms
 from choral.overlap import ByOverlap, LossForm
 
-__all__ = ["Bound", "ByCountRisk", "ByCountRisks", "Risk", "make_risk"]
+__all__ = ["Bound", "ByCountRisks", "Risk", "make_risk"]
 
 
 def make_risk(form: LossForm, like: Array) -> Risk:

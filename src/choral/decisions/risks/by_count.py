@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 
-from choral._array_api import Array, as_real, concatenate, to_library_of, xp_of
+from choral._array_api import Array, as_real, to_library_of, xp_of
 from choral.decisions.device_arrays import count_up, gather
 from choral.decisions.instances import Instances, PairsOfSets
 from choral.decisions.risks.base import Bound, Risk, gains, keep_relevance, label_costs
@@ -38,7 +38,7 @@ class ByCountRisk(Risk):
     @classmethod
     def of_form(cls, form: ByCount, like: Array) -> "ByCountRisk":
         """The risk under a counting measure."""
-        return cls(form.deficits(), like, form)
+        return cls(form.all_deficits, like, form)
 
     @cached_property
     def is_convex(self) -> bool:
@@ -132,9 +132,9 @@ class ByCountRisk(Risk):
 class ByCountRisks:
     """Expected losses under several counting measures at once: a device is asked once, not once for each."""
 
-    def __init__(self, risks: Sequence[ByCountRisk]):
-        self._n_risks, self._size = len(risks), risks[0].n_labels + 1
-        self._tables = concatenate(risk._table for risk in risks)
+    def __init__(self, forms: Sequence[ByCount], like: Array):
+        self._n_risks, self._size = len(forms), forms[0].n_labels + 1
+        self._tables = to_library_of(np.concatenate([form.all_deficits for form in forms]), like)
 
     def risks(self, instances: Instances, labels: Array) -> Array:
         """As `Risk.risks`, for predictions under the first measure, then under the next, and so on."""
