@@ -21,6 +21,7 @@ import triton.language as tl
 
 MAX_HELD_BITS = 5
 WARP_BITS = 5  # a warp is 32 threads
+UNROLLED_BITS = tl.constexpr(2)  # of threads a row: so few steps between them need no loop
 
 
 class Tile(NamedTuple):
@@ -64,13 +65,25 @@ def sort_descending(keys, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.
         keys = _merge_held(keys, block, block, HELD_BITS, BITS, ROWS, CUBE)
     keys = _turn(keys, threads)
     keys = _merge_held(keys, HELD_BITS, HELD_BITS, HELD_BITS, BITS, ROWS, CUBE)
-    for block in range(1, BITS - HELD_BITS + 1):
-        if keys.dtype.is_floating():
-            keys = _merge_numbers_of_threads(keys, threads, block)
-        else:
-            keys = _merge_integers_of_threads(keys, threads, block)
-        keys = _merge_held(keys, HELD_BITS, HELD_BITS, HELD_BITS, BITS, ROWS, CUBE)
+    if BITS - HELD_BITS <= UNROLLED_BITS:
+        for block in tl.static_range(1, BITS - HELD_BITS + 1):
+            keys = _merge_threads(keys, threads, block, HELD_BITS, BITS, ROWS, CUBE)
+    else:
+        for block in range(1, BITS - HELD_BITS + 1):
+            keys = _merge_threads(keys, threads, block, HELD_BITS, BITS, ROWS, CUBE)
     return keys
+
+
+@triton.jit
+def _merge_threads(
+    keys, threads, block, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr
+):  # fmt: skip
+    """Merge what 2^block threads hold."""
+    if keys.dtype.is_floating():
+        keys = _merge_numbers_of_threads(keys, threads, block)
+    else:
+        keys = _merge_integers_of_threads(keys, threads, block)
+    return _merge_held(keys, HELD_BITS, HELD_BITS, HELD_BITS, BITS, ROWS, CUBE)
 
 
 @triton.jit
