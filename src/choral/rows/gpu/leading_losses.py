@@ -17,11 +17,13 @@ from choral.rows.gpu.margins import KINDS, errors_and_slopes, load_margins
 from choral.rows.gpu.sorting import (
     as_keys,
     as_numbers,
+    as_tile,
     count_processors,
     labels_of,
     make_tile,
     on_its_device,
     readable,
+    rows_and_labels,
     sort_leading,
 )
 
@@ -58,6 +60,7 @@ def _find_leading(
     COPIES: tl.constexpr = 1 << (BITS - LEADING_BITS)  # threads that hold the same in the end
     threads = tl.arange(0, 1 << (BITS - HELD_BITS))
     labels = labels_of(HELD_BITS, BITS)
+    own_row, own_labels = rows_and_labels(HELD_BITS, BITS, ROWS)
     copies = (threads >> (LEADING_BITS - HELD_BITS))[None, None, :]
     parts = tl.arange(0, (1 << HELD_BITS) // COPIES)[None, :, None] * COPIES
     ranks = ((threads[None, None, :] << HELD_BITS) & (N_ROOM - 1)) + parts + copies
@@ -66,8 +69,10 @@ def _find_leading(
     for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
         rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
         inside = (rows < n_rows) & (labels < n_labels)
-        margins, _ = load_margins(values, target, rows * n_labels + labels, inside, KIND, False)
-        keys = _keys_of(margins, inside)
+        read = tile * ROWS + own_row.to(tl.int64)
+        is_there = (read < n_rows) & (own_labels < n_labels)
+        margins, _ = load_margins(values, target, read * n_labels + own_labels, is_there, KIND, False)
+        keys = as_tile(_keys_of(margins, is_there), HELD_BITS, BITS, ROWS)
         ordered = sort_leading(keys, LEADING_BITS, HELD_BITS, BITS, ROWS, CUBE)
         least = tl.min(tl.min(ordered, axis=1, keep_dims=True), axis=2, keep_dims=True)
         # Each thread takes care of other ranks.

@@ -8,12 +8,13 @@ import triton.language as tl
 
 from choral.rows.gpu.margins import load_pair, sigmoid
 from choral.rows.gpu.sorting import (
+    as_tile,
     count_processors,
-    labels_of,
     make_tile,
     on_its_device,
     ranks_of,
     readable,
+    rows_and_labels,
     sort_descending,
 )
 
@@ -37,25 +38,28 @@ def _rank_sums(
     WEIGHTED: tl.constexpr, LOGITS: tl.constexpr, DOUBLE: tl.constexpr,
     HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr,
 ):  # fmt: skip
-    labels, ranks = labels_of(HELD_BITS, BITS), ranks_of(HELD_BITS, BITS)
+    own_row, labels = rows_and_labels(HELD_BITS, BITS, ROWS)
     totals = tl.zeros([ROWS, 1 << HELD_BITS, 1 << (BITS - HELD_BITS)], dtype=tl.float64)
     for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
-        rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
+        rows = tile * ROWS + own_row.to(tl.int64)
         inside = (rows < n_rows) & (labels < n_labels)
         y, s, errors = _load(true, pred, rows * n_labels + labels, inside, LOGITS, DOUBLE)
         # Written down at once: kept until all are sorted, what is checked would take the registers that sorting needs.
         is_strange = _are_strange(y, s, DOUBLE)
         tl.store(strange + N_COUNTED + tl.zeros_like(is_strange.to(tl.int32)), 1, mask=is_strange)
         # Labels that are not there have no error, and so come last of all: they need no further care.
+        errors = as_tile(errors, HELD_BITS, BITS, ROWS)
         ordered = sort_descending(errors, HELD_BITS, BITS, ROWS, CUBE).to(tl.float64)
         if WEIGHTED:
+            rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
             ordered *= tl.load(weights + rows, mask=rows < n_rows, other=0.0)
         totals += ordered
+    ranks = ranks_of(HELD_BITS, BITS)
     tl.store(partial + (tl.program_id(0) << BITS) + ranks, tl.sum(totals, axis=0, keep_dims=True))
     tl.debug_barrier()
     if tl.load(strange + N_COUNTED) > 0:  # hardly ever: count them in a walk of its own
         for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
-            rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
+            rows = tile * ROWS + own_row.to(tl.int64)
             inside = (rows < n_rows) & (labels < n_labels)
             y, s, _ = _load(true, pred, rows * n_labels + labels, inside, LOGITS, DOUBLE)
             _add(strange, (y != 0) & (y != 1))
@@ -77,17 +81,17 @@ def _load(true, pred, places, inside, LOGITS: tl.constexpr, DOUBLE: tl.constexpr
 def _are_strange(y, s, DOUBLE: tl.constexpr):
     """Whether a thread holds a true label that is not binary, or a score outside [0, 1]."""
     if DOUBLE:
-        largest, one = tl.max(s.to(tl.uint64, bitcast=True), axis=1), 0x3FF0000000000000
-        unequal = tl.max((y * y - y).to(tl.uint64, bitcast=True), axis=1)
+        largest, one = tl.max(s.to(tl.uint64, bitcast=True), axis=0), 0x3FF0000000000000
+        unequal = tl.max((y * y - y).to(tl.uint64, bitcast=True), axis=0)
     else:
-        largest, one = tl.max(s.to(tl.uint32, bitcast=True), axis=1), 0x3F800000
-        unequal = tl.max((y * y - y).to(tl.uint32, bitcast=True), axis=1)
+        largest, one = tl.max(s.to(tl.uint32, bitcast=True), axis=0), 0x3F800000
+        unequal = tl.max((y * y - y).to(tl.uint32, bitcast=True), axis=0)
     return (largest > one) | (unequal != 0)  # as bits, negative numbers and nan are larger than 1
 
 
 @triton.jit
 def _add(total, tile):
-    tl.atomic_add(total, tl.sum(tl.sum(tl.sum(tile.to(tl.int64), axis=2), axis=1), axis=0))
+    tl.atomic_add(total, tl.sum(tl.sum(tile.to(tl.int64), axis=1), axis=0))
 
 
 @on_its_device

@@ -50,8 +50,27 @@ def ranks_of(HELD_BITS: tl.constexpr, BITS: tl.constexpr):
 
 
 @triton.jit
+def rows_and_labels(HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr):
+    """The row, and the label, that each number of a warp is given at first: neighbours in memory to neighbouring threads.
+
+    Of the shapes (1, threads) and (numbers a thread holds, threads), for `as_tile`: numbers that are read with these two
+    axes are held as they should be, with three it would depend on the version of Triton.
+    """
+    a_row: tl.constexpr = 1 << (BITS - HELD_BITS)
+    threads = tl.arange(0, ROWS * a_row)[None, :]
+    held = tl.arange(0, 1 << HELD_BITS)[:, None]
+    return threads // a_row, held * a_row + threads % a_row  # by shifts, Triton would not see neighbours
+
+
+@triton.jit
+def as_tile(numbers, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr):
+    """Numbers that a warp has read as a tile; none moves."""
+    return tl.permute(tl.reshape(numbers, [1 << HELD_BITS, ROWS, 1 << (BITS - HELD_BITS)]), (1, 0, 2))
+
+
+@triton.jit
 def labels_of(HELD_BITS: tl.constexpr, BITS: tl.constexpr):
-    """The label that each place of a row is given at first: neighbours in memory to neighbouring threads."""
+    """The label that each place of a tile is given at first."""
     held = tl.arange(0, 1 << HELD_BITS)[None, :, None]
     threads = tl.arange(0, 1 << (BITS - HELD_BITS))[None, None, :]
     return (held << (BITS - HELD_BITS)) + threads

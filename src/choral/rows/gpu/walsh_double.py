@@ -19,7 +19,7 @@ from choral.rows.gpu.sorting import on_its_device
 
 TILE_BITS = 10
 LABELS_A_PASS = 7  # at most, after the first: eight neighbours are taken along
-NUMBERS_AT_ONCE = 1 << 27  # of several transforms, 1 GiB
+NUMBERS_AT_ONCE = 1 << 26  # of several transforms, 512 MiB
 TILES_PER_PROGRAM = 32  # of a search for keys, which passes over nearly all
 NO_KEY = torch.iinfo(torch.int64).max  # larger than all
 
