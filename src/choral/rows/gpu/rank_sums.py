@@ -18,7 +18,7 @@ from choral.rows.gpu.sorting import (
     sort_descending,
 )
 
-PROGRAMS_PER_PROCESSOR = 64
+PROGRAMS_PER_PROCESSOR = 48
 MAX_REGISTERS = 168  # of a thread, in single precision: twelve warps share a multiprocessor then
 COUNTED = 2  # numbers of strange values; behind them, whether there are any
 N_COUNTED = tl.constexpr(COUNTED)

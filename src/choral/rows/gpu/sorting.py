@@ -1,14 +1,14 @@
 """Rows sorted in registers: a bitonic sort whose steps hardly ever leave a thread.
 
 A tile has the shape (rows, numbers a thread holds, threads a row). A thread of a row takes up to 32 labels, so that of
-the 28 steps for 128 labels only three look at another thread, and of the 55 for 1024 labels fifteen. Where an input lies
-at first does not matter, so rows are read in the order that suits the memory, and the number of rank r ends in place
-r % held of thread r // held.
+the 28 steps for 128 labels only three look at another thread, and of the 55 for 1024 labels fifteen. Where an input
+lies at first does not matter, so rows are read in the order that suits the memory, and the number of rank r ends in
+place r % held of thread r // held.
 
 A multiprocessor compares 64 numbers a cycle, and that is what sorting waits for. So the smaller of two numbers is often
-found as their sum minus the larger, by other units, and where threads compare, a number of every other thread is turned
-into its negative: then the larger of the one is the smaller of the other, and both do the same. Steps between threads are
-loops: unrolled, they would be more instructions than a multiprocessor keeps at hand.
+found as their sum minus the larger, by other units. Where threads compare, the numbers of every other thread are turned
+into their negatives: then the larger of one is the smaller of the other, and all threads do the same. Steps between
+threads are loops: unrolled, they would be more instructions than a multiprocessor keeps at hand.
 """
 
 from collections.abc import Callable
@@ -51,10 +51,10 @@ def ranks_of(HELD_BITS: tl.constexpr, BITS: tl.constexpr):
 
 @triton.jit
 def rows_and_labels(HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr):
-    """The row, and the label, that each number of a warp is given at first: neighbours in memory to neighbouring threads.
+    """The row and the label that each number of a warp is given at first: neighbours to neighbouring threads.
 
-    Of the shapes (1, threads) and (numbers a thread holds, threads), for `as_tile`: numbers that are read with these two
-    axes are held as they should be, with three it would depend on the version of Triton.
+    Their shapes are (1, threads) and (numbers a thread holds, threads), for `as_tile`. With these two axes, every
+    version of Triton has a thread hold what it should; with three it would depend on the version.
     """
     a_row: tl.constexpr = 1 << (BITS - HELD_BITS)
     threads = tl.arange(0, ROWS * a_row)[None, :]
@@ -116,10 +116,10 @@ def _turn(keys, flags):
 
 @triton.jit
 def _merge_numbers_of_threads(keys, threads, block):
-    """The steps of a block of 2^block threads that compare threads. Before, a thread is turned by its bit block - 1, and
-    after by its bit block.
+    """The steps of a block of 2^block threads that compare threads.
 
-    In between, of two threads that compare the second is turned. The step itself turns both: its result is -max(a, -b).
+    Before, threads are turned whose bit block - 1 is set, and after those whose bit block is set. In between, of two
+    threads that compare the second is turned. A step turns both: its result is min(-a, b), which is -max(a, -b).
     """
     keys = _turn(keys, threads >> block)
     for step in range(block):
@@ -200,7 +200,8 @@ def _bits_of(keys):
 
 @triton.jit
 def _exchange(
-    keys, ranks, BIT: tl.constexpr, BLOCK: tl.constexpr, BY_SUM: tl.constexpr, HELD_BITS: tl.constexpr, BITS: tl.constexpr
+    keys, ranks, BIT: tl.constexpr, BLOCK: tl.constexpr, BY_SUM: tl.constexpr,
+    HELD_BITS: tl.constexpr, BITS: tl.constexpr,
 ):  # fmt: skip
     """Put the larger of two keys first whose ranks differ in a bit.
 
