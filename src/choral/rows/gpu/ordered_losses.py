@@ -31,15 +31,12 @@ from choral.rows.gpu.sorting import (
 
 KEPT = 1 << 16  # what may be kept of a label: 16 bits
 N_KEPT = tl.constexpr(KEPT)
+N_STEPS = tl.constexpr((1 << 22) - 2)  # of margins of a row: with both ends and what is no label, 22 bits tell them apart
+BITS_WITHOUT_SPREAD = 8  # up to 256 labels, upper bits mostly tell all apart
 HELD_BITS = 4  # fewer registers a thread, so more threads while others wait for memory
 PROGRAMS_PER_PROCESSOR = 24
 ENTRIES_TO_WEIGH = 512  # of a program, or one row
 ENTRIES_TO_AVERAGE = 1024
-
-
-@triton.jit
-def _is_any(flags):
-    return tl.max(flags.to(tl.int32)) > 0
 
 
 @triton.jit
@@ -100,29 +97,56 @@ def _rank(numbers, n_labels, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: 
     numbers = ordered >> BITS
     ranks = tl.broadcast_to(places, numbers.shape)
     first = _first_of_runs(numbers, ranks)
+    tied = tl.max(((first < ranks) & (ranks < n_labels)).to(tl.int32))
     found = first
-    if _is_any((first < ranks) & (ranks < n_labels)):
+    if tied > 0:
         n_equal = _last_of_runs(numbers, ranks, HELD_BITS, CUBE) - first
         found |= tl.minimum(n_equal, N_KEPT // (1 << BITS) - 1) << BITS
     back = (~ordered & ((1 << BITS) - 1)) * N_KEPT + found
-    return sort_descending(back, HELD_BITS, BITS, ROWS, CUBE) & (N_KEPT - 1)
+    return sort_descending(back, HELD_BITS, BITS, ROWS, CUBE) & (N_KEPT - 1), tied
+
+
+@triton.jit
+def _spread(keys, inside, DOUBLE: tl.constexpr):
+    """Numbers of 22 bits in the order of the keys, evenly spread over the margins of a row.
+
+    Margins that are close to each other may share a number, and do if others are infinite.
+    """
+    margins = as_numbers(keys, DOUBLE)
+    least = _least_of_rows(tl.where(inside, margins, float("inf")))
+    largest = -_least_of_rows(tl.where(inside, -margins, float("inf")))
+    steps = (margins - least) * (N_STEPS / (largest - least))
+    steps = tl.where(steps < N_STEPS, steps, N_STEPS).to(tl.int32)  # of nan, too
+    return tl.where(inside, steps - N_STEPS // 2, -N_STEPS // 2 - 1)
+
+
+@triton.jit
+def _least_of_rows(numbers):
+    return tl.min(tl.min(numbers, axis=1, keep_dims=True), axis=2, keep_dims=True)
 
 
 @triton.jit
 def _rank_keys(
-    keys, inside, n_labels, N_TURNS: tl.constexpr, DOUBLE: tl.constexpr,
+    keys, inside, n_labels, N_TURNS: tl.constexpr, SPREAD: tl.constexpr, DOUBLE: tl.constexpr,
     HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr,
 ):  # fmt: skip
-    """The same for keys of 32 or 64 bits: upper bits first, then the next ones of labels that share a rank."""
-    LEFT: tl.constexpr = (32 if DOUBLE else 0) + BITS
-    WIDTH: tl.constexpr = 31 - 2 * BITS
-    ranks = tl.zeros(keys.shape, dtype=tl.int32)
-    for turn in range(N_TURNS):
-        if (turn == 0) | _is_any(inside & (ranks >> BITS > 0)):
+    """`_rank` for keys of 32 or 64 bits: by their upper bits, then by the next bits of labels that tie, turn by turn.
+
+    The upper bits of 1000 margins hardly ever all differ. Numbers that are evenly spread mostly do, and then no bits are
+    looked at; turn -1 tries them.
+    """
+    LEFT: tl.constexpr = (32 if DOUBLE else 0) + BITS  # bits below the upper ones
+    WIDTH: tl.constexpr = 31 - 2 * BITS  # bits that ranks and places leave
+    ranks, tied = tl.zeros(keys.shape, dtype=tl.int32), 1
+    for turn in range(-SPREAD, N_TURNS):
+        if tied > 0:
             digits = (keys >> tl.maximum(LEFT - turn * WIDTH, 0)).to(tl.int32)
             n_smaller = ~ranks & ((1 << BITS) - 1)
-            digits = tl.where(turn == 0, digits, (n_smaller << WIDTH) | (digits & ((1 << WIDTH) - 1)))
-            ranks = _rank(digits, n_labels, HELD_BITS, BITS, ROWS, CUBE)
+            numbers = tl.where(turn == 0, digits, (n_smaller << WIDTH) | (digits & ((1 << WIDTH) - 1)))
+            if SPREAD:
+                if turn < 0:
+                    numbers = _spread(keys, inside, DOUBLE)
+            ranks, tied = _rank(numbers, n_labels, HELD_BITS, BITS, ROWS, CUBE)
     return ranks
 
 
@@ -150,22 +174,23 @@ def _largest_of_rows(ranks):
 @triton.jit
 def _rank_and_add_up(
     values, target, averages, cumulative, ranks_of_labels, losses, n_rows, n_labels, n_tiles,
-    KIND: tl.constexpr, DOUBLE: tl.constexpr, N_TURNS: tl.constexpr,
+    KIND: tl.constexpr, DOUBLE: tl.constexpr, N_TURNS: tl.constexpr, SPREAD: tl.constexpr,
     HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr,
 ):  # fmt: skip
     labels = labels_of(HELD_BITS, BITS)
+    inside = tl.broadcast_to(labels < n_labels, [ROWS, 1 << HELD_BITS, 1 << (BITS - HELD_BITS)])
     for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
-        rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
-        inside = (rows < n_rows) & (labels < n_labels)
-        margins, _ = load_margins(values, target, rows * n_labels + labels, inside, KIND, DOUBLE)
+        # Where a tile is longer than what is left, the last row is done more than once: that costs no mask.
+        rows = tl.minimum(tile * ROWS + tl.arange(0, ROWS), n_rows - 1).to(tl.int64)[:, None, None]
+        starts = rows * n_labels
+        margins, _ = load_margins(values + starts, target + starts, labels, inside, KIND, DOUBLE)
         keys = _keys_of(margins, inside, DOUBLE)
-        ranks = _rank_keys(keys, inside, n_labels, N_TURNS, DOUBLE, HELD_BITS, BITS, ROWS, CUBE)
+        ranks = _rank_keys(keys, inside, n_labels, N_TURNS, SPREAD, DOUBLE, HELD_BITS, BITS, ROWS, CUBE)
         ranks = tl.where(inside, ranks, 0)
-        tl.store(ranks_of_labels + rows * n_labels + labels, ranks.to(tl.int16), mask=inside)
+        tl.store(ranks_of_labels + starts + labels, ranks.to(tl.int16), mask=inside)
         errors, _ = errors_and_slopes(as_numbers(keys, DOUBLE), KIND)
         products = tl.where(inside, _weights_of(ranks, averages, cumulative, BITS) * errors, 0.0)
-        totals = tl.sum(tl.sum(products, axis=1, keep_dims=True), axis=2, keep_dims=True)
-        tl.store(losses + rows, totals, mask=rows < n_rows)
+        tl.store(losses + rows, tl.sum(tl.sum(products, axis=1, keep_dims=True), axis=2, keep_dims=True))
 
 
 @triton.jit
@@ -206,10 +231,10 @@ def _forward(
     n_tiles = triton.cdiv(n_rows, tile.rows)
     if n_rows:
         n_programs = min(n_tiles, PROGRAMS_PER_PROCESSOR * count_processors(values.device))
+        averages = _averages(cumulative, n_labels, losses.dtype)
         _rank_and_add_up[(n_programs,)](
-            readable(values), readable(target), _averages(cumulative, n_labels, losses.dtype), cumulative, ranks, losses,
-            n_rows, n_labels, n_tiles,
-            kind, values.dtype == torch.float64, _count_turns(values.dtype, kind, tile), *tile, num_warps=1,
+            readable(values), readable(target), averages, cumulative, ranks, losses, n_rows, n_labels, n_tiles,
+            kind, values.dtype == torch.float64, *_turns(values.dtype, kind, tile), *tile, num_warps=1,
         )  # fmt: skip
     return results
 
@@ -242,16 +267,15 @@ def _averages(cumulative: torch.Tensor, n_labels: int, dtype: torch.dtype) -> to
     return averages
 
 
-def _count_turns(dtype: torch.dtype, kind: int, tile: Tile) -> int:
-    """How often labels are to be ranked until all bits of their margins are seen.
+def _turns(dtype: torch.dtype, kind: int, tile: Tile) -> tuple[int, int]:
+    """How many turns it takes to see all bits of a margin, and whether one that spreads them evenly comes before.
 
-    Logits in half precision, whatever their sign, have at most 19 bits that matter, of which a row of 1024 labels leaves
-    room for 22.
+    Logits in half precision, whatever their sign, have at most 19 bits that matter, of which a place leaves 22.
     """
     if dtype.itemsize == 2 and KINDS[kind] != "scores":
-        return 1
+        return 1, 0
     left = (32 if dtype == torch.float64 else 0) + tile.bits
-    return 1 + triton.cdiv(left, 31 - 2 * tile.bits)
+    return 1 + triton.cdiv(left, 31 - 2 * tile.bits), int(dtype.itemsize > 2 and tile.bits > BITS_WITHOUT_SPREAD)
 
 
 def _results(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
