@@ -31,9 +31,10 @@ from choral.rows.gpu.sorting import (
 
 KEPT = 1 << 16  # what may be kept of a label: 16 bits
 N_KEPT = tl.constexpr(KEPT)
-N_STEPS = tl.constexpr((1 << 22) - 2)  # of margins of a row: with both ends and what is no label, 22 bits tell them apart
+N_STEPS = tl.constexpr((1 << 22) - 2)  # from the least margin of a row to the largest; 22 bits leave one for no label
 BITS_WITHOUT_SPREAD = 8  # up to 256 labels, upper bits mostly tell all apart
 HELD_BITS = 4  # fewer registers a thread, so more threads while others wait for memory
+MAX_REGISTERS = 128  # of a thread in the forward pass
 PROGRAMS_PER_PROCESSOR = 24
 ENTRIES_TO_WEIGH = 512  # of a program, or one row
 ENTRIES_TO_AVERAGE = 1024
@@ -61,20 +62,20 @@ def _across_threads(first, last, of_first, of_last, next_first, next_last, next_
 def _first_of_runs(numbers, ranks):
     """The rank at which the run of equal numbers starts that each of a sorted row belongs to."""
     _, starts = tl.associative_scan((numbers, ranks), 1, _within_thread)
-    own = tl.min(starts, axis=1)
-    summary = (tl.max(numbers, axis=1), tl.min(numbers, axis=1), own, tl.max(starts, axis=1))
-    _, _, earlier, _ = tl.associative_scan(summary, 1, _across_threads)
+    largest, least = tl.max(numbers, axis=1), tl.min(numbers, axis=1)
+    own, of_least = tl.min(starts, axis=1), tl.max(starts, axis=1)
+    _, _, earlier, _ = tl.associative_scan((largest, least, own, of_least), 1, _across_threads)
     return tl.where(starts == own[:, None, :], earlier[:, None, :], starts)
 
 
 @triton.jit
 def _last_of_runs(numbers, ranks, HELD_BITS: tl.constexpr, CUBE: tl.constexpr):
     """The rank at which the run ends: what each thread holds is turned round, which moves nothing."""
-    numbers_back, ranks_back = _turn_round(numbers, HELD_BITS, CUBE), _turn_round(ranks, HELD_BITS, CUBE)
-    _, ends = tl.associative_scan((numbers_back, ranks_back), 1, _within_thread)
-    own = tl.max(ends, axis=1)
-    summary = (tl.min(numbers, axis=1), tl.max(numbers, axis=1), own, tl.min(ends, axis=1))
-    _, _, later, _ = tl.associative_scan(summary, 1, _across_threads, reverse=True)
+    back, ranks_back = _turn_round(numbers, HELD_BITS, CUBE), _turn_round(ranks, HELD_BITS, CUBE)
+    _, ends = tl.associative_scan((back, ranks_back), 1, _within_thread)
+    largest, least = tl.max(numbers, axis=1), tl.min(numbers, axis=1)
+    own, of_largest = tl.max(ends, axis=1), tl.min(ends, axis=1)
+    _, _, later, _ = tl.associative_scan((least, largest, own, of_largest), 1, _across_threads, reverse=True)
     return _turn_round(tl.where(ends == own[:, None, :], later[:, None, :], ends), HELD_BITS, CUBE)
 
 
@@ -113,16 +114,11 @@ def _spread(keys, inside, DOUBLE: tl.constexpr):
     Margins that are close to each other may share a number, and do if others are infinite.
     """
     margins = as_numbers(keys, DOUBLE)
-    least = _least_of_rows(tl.where(inside, margins, float("inf")))
-    largest = -_least_of_rows(tl.where(inside, -margins, float("inf")))
-    steps = (margins - least) * (N_STEPS / (largest - least))
+    least = tl.min(tl.min(tl.where(inside, margins, float("inf")), axis=1, keep_dims=True), axis=2, keep_dims=True)
+    largest = tl.max(tl.max(tl.where(inside, margins, -float("inf")), axis=1, keep_dims=True), axis=2, keep_dims=True)
+    steps = (margins - least) * (N_STEPS / tl.maximum(largest - least, 1e-30))
     steps = tl.where(steps < N_STEPS, steps, N_STEPS).to(tl.int32)  # of nan, too
     return tl.where(inside, steps - N_STEPS // 2, -N_STEPS // 2 - 1)
-
-
-@triton.jit
-def _least_of_rows(numbers):
-    return tl.min(tl.min(numbers, axis=1, keep_dims=True), axis=2, keep_dims=True)
 
 
 @triton.jit
@@ -130,10 +126,10 @@ def _rank_keys(
     keys, inside, n_labels, N_TURNS: tl.constexpr, SPREAD: tl.constexpr, DOUBLE: tl.constexpr,
     HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr,
 ):  # fmt: skip
-    """`_rank` for keys of 32 or 64 bits: by their upper bits, then by the next bits of labels that tie, turn by turn.
+    """`_rank` for keys of 32 or 64 bits: by their upper bits, then by the next bits of those that tie, turn by turn.
 
-    The upper bits of 1000 margins hardly ever all differ. Numbers that are evenly spread mostly do, and then no bits are
-    looked at; turn -1 tries them.
+    The upper bits of 1000 margins hardly ever all differ. Numbers that are evenly spread mostly do, and then that is
+    all; turn -1 tries them.
     """
     LEFT: tl.constexpr = (32 if DOUBLE else 0) + BITS  # bits below the upper ones
     WIDTH: tl.constexpr = 31 - 2 * BITS  # bits that ranks and places leave
@@ -154,7 +150,8 @@ def _rank_keys(
 def _weights_of(ranks, averages, cumulative, BITS: tl.constexpr):
     """The weights of labels; of runs that are longer than 16 bits can tell, labels are counted here, the last first."""
     LONG: tl.constexpr = N_KEPT - (1 << BITS)
-    weights = tl.load(averages + ranks)
+    # Where addresses tell nothing, Triton gives neighbours in the first axis to neighbouring threads: as ours are now.
+    weights = tl.permute(tl.load(averages + tl.permute(ranks, [2, 0, 1])), [1, 2, 0])
     if N_KEPT < (1 << 2 * BITS):
         run = _largest_of_rows(ranks)
         while tl.max(run) >= LONG:
@@ -234,7 +231,8 @@ def _forward(
         averages = _averages(cumulative, n_labels, losses.dtype)
         _rank_and_add_up[(n_programs,)](
             readable(values), readable(target), averages, cumulative, ranks, losses, n_rows, n_labels, n_tiles,
-            kind, values.dtype == torch.float64, *_turns(values.dtype, kind, tile), *tile, num_warps=1,
+            kind, values.dtype == torch.float64, *_turns(values.dtype, kind, tile), *tile,
+            num_warps=1, maxnreg=MAX_REGISTERS,
         )  # fmt: skip
     return results
 
