@@ -34,7 +34,7 @@ N_KEPT = tl.constexpr(KEPT)
 N_STEPS = tl.constexpr((1 << 22) - 2)  # from the least margin of a row to the largest; 22 bits leave one for no label
 BITS_WITHOUT_SPREAD = 8  # up to 256 labels, upper bits mostly tell all apart
 HELD_BITS = 4  # fewer registers a thread, so more threads while others wait for memory
-MAX_REGISTERS = 128  # of a thread in the forward pass
+MAX_REGISTERS = 128  # of a thread in the forward pass: more threads wait for memory then
 PROGRAMS_PER_PROCESSOR = 24
 ENTRIES_TO_WEIGH = 512  # of a program, or one row
 ENTRIES_TO_AVERAGE = 1024
@@ -49,18 +49,20 @@ def _keys_of(margins, inside, DOUBLE: tl.constexpr):
 
 @triton.jit
 def _within_thread(number, start, next_number, next_start):
+    """A number of a sorted row and where the run of its equals starts, joined with the next."""
     return next_number, tl.where(number == next_number, start, next_start)
 
 
 @triton.jit
 def _across_threads(first, last, of_first, of_last, next_first, next_last, next_of_first, next_of_last):
+    """The first and the last number of a thread and where their runs start, joined with those of the next thread."""
     of_first = tl.where(last == next_first, of_last, next_of_first)
     return next_first, next_last, of_first, tl.where(last == next_last, of_last, next_of_last)
 
 
 @triton.jit
 def _first_of_runs(numbers, ranks):
-    """The rank at which the run of equal numbers starts that each of a sorted row belongs to."""
+    """For each number of a sorted row the rank of the first that equals it: within threads first, then across."""
     _, starts = tl.associative_scan((numbers, ranks), 1, _within_thread)
     largest, least = tl.max(numbers, axis=1), tl.min(numbers, axis=1)
     own, of_least = tl.min(starts, axis=1), tl.max(starts, axis=1)
@@ -70,7 +72,11 @@ def _first_of_runs(numbers, ranks):
 
 @triton.jit
 def _last_of_runs(numbers, ranks, HELD_BITS: tl.constexpr, CUBE: tl.constexpr):
-    """The rank at which the run ends: what each thread holds is turned round, which moves nothing."""
+    """The rank of the last that equals it: the same from the other end.
+
+    Triton would send all numbers to other threads to turn a row round. What a thread holds is turned round by giving
+    registers other names.
+    """
     back, ranks_back = _turn_round(numbers, HELD_BITS, CUBE), _turn_round(ranks, HELD_BITS, CUBE)
     _, ends = tl.associative_scan((back, ranks_back), 1, _within_thread)
     largest, least = tl.max(numbers, axis=1), tl.min(numbers, axis=1)
@@ -81,6 +87,7 @@ def _last_of_runs(numbers, ranks, HELD_BITS: tl.constexpr, CUBE: tl.constexpr):
 
 @triton.jit
 def _turn_round(tile, HELD_BITS: tl.constexpr, CUBE: tl.constexpr):
+    """Numbers that a thread holds in the opposite order: for each bit of their ranks, partners change places."""
     cube = tl.reshape(tile, CUBE)
     for bit in tl.static_range(HELD_BITS):
         cube = tl.sum(cube, axis=1 + bit, keep_dims=True) - cube
@@ -89,9 +96,9 @@ def _turn_round(tile, HELD_BITS: tl.constexpr, CUBE: tl.constexpr):
 
 @triton.jit
 def _rank(numbers, n_labels, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr):
-    """For each number of a row, in one integer: how many are larger, and above that how many others are equal.
+    """How many numbers of its row are larger than each and, in the bits above, how many others equal it.
 
-    Of the second as many as there is room for. Numbers have 32 - BITS bits.
+    The latter up to what 16 bits have room for. Also whether any tie. A number has 32 - BITS bits.
     """
     places = ranks_of(HELD_BITS, BITS)
     ordered = sort_descending((numbers << BITS) | places, HELD_BITS, BITS, ROWS, CUBE)
@@ -111,7 +118,7 @@ def _rank(numbers, n_labels, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: 
 def _spread(keys, inside, DOUBLE: tl.constexpr):
     """Numbers of 22 bits in the order of the keys, evenly spread over the margins of a row.
 
-    Margins that are close to each other may share a number, and do if others are infinite.
+    Rounding may make two of them equal, as an infinite margin makes all others, but never turns them round.
     """
     margins = as_numbers(keys, DOUBLE)
     least = tl.min(tl.min(tl.where(inside, margins, float("inf")), axis=1, keep_dims=True), axis=2, keep_dims=True)
@@ -139,7 +146,7 @@ def _rank_keys(
             digits = (keys >> tl.maximum(LEFT - turn * WIDTH, 0)).to(tl.int32)
             n_smaller = ~ranks & ((1 << BITS) - 1)
             numbers = tl.where(turn == 0, digits, (n_smaller << WIDTH) | (digits & ((1 << WIDTH) - 1)))
-            if SPREAD:
+            if SPREAD:  # noqa: SIM102 - known when the kernel is compiled, the other one is not
                 if turn < 0:
                     numbers = _spread(keys, inside, DOUBLE)
             ranks, tied = _rank(numbers, n_labels, HELD_BITS, BITS, ROWS, CUBE)
@@ -150,8 +157,10 @@ def _rank_keys(
 def _weights_of(ranks, averages, cumulative, BITS: tl.constexpr):
     """The weights of labels; of runs that are longer than 16 bits can tell, labels are counted here, the last first."""
     LONG: tl.constexpr = N_KEPT - (1 << BITS)
-    # Where addresses tell nothing, Triton gives neighbours in the first axis to neighbouring threads: as ours are now.
-    weights = tl.permute(tl.load(averages + tl.permute(ranks, [2, 0, 1])), [1, 2, 0])
+    # Put in a line, ranks stay where they are: any other shape Triton may deal out to threads anew, to look things up.
+    held_first = tl.permute(ranks, [1, 0, 2])
+    in_line = tl.reshape(held_first, [ranks.shape[0] * ranks.shape[1] * ranks.shape[2]])
+    weights = tl.permute(tl.reshape(tl.load(averages + in_line), held_first.shape), [1, 0, 2])
     if N_KEPT < (1 << 2 * BITS):
         run = _largest_of_rows(ranks)
         while tl.max(run) >= LONG:
