@@ -286,6 +286,88 @@ def test_losses_in_lower_precision(rng, dtype):
     torch.testing.assert_close(leaf.grad, plain.grad, rtol=1e-2 if dtype != "float32" else 1e-4, atol=1e-6)
 
 
+def losses_and_gradients(values, target, measure, kind):
+    """By the kernels, and by plain torch."""
+    cumulative = torch.from_numpy(measure.deficits(values.shape[1])).to(DEVICE)
+    found = []
+    for losses in (ordered_losses.ordered_losses, ordering.plain_ordered_losses):
+        leaf = values.clone().requires_grad_()
+        rows = losses(leaf, target, cumulative, kind)
+        (rows * torch.arange(1, len(rows) + 1, device=DEVICE)).sum().backward()
+        found.append((rows.detach(), leaf.grad))
+    return found
+
+
+def close_together(values):
+    """Numbers that differ in their last digits alone."""
+    last = torch.tensor(torch.finfo(values.dtype).eps, dtype=values.dtype, device=DEVICE)
+    return 1 + (values * 2000).round() * last
+
+
+@pytest.mark.parametrize("n_labels", [100, 300, 600])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "lay",
+    [
+        close_together,
+        lambda values: torch.where(values > 0.9, close_together(values), values),
+        lambda values: torch.where(values > 0.99, 1e30, values),
+        lambda values: torch.where(values > 0.95, torch.inf, torch.where(values < 0.05, -torch.inf, values)),
+        lambda values: torch.where(values > 0.3, 0.0, values),
+    ],
+    ids=["close together", "some close together", "some far out", "some infinite", "one value and others"],
+)
+def test_margins_are_told_apart_to_the_last_bit(rng, lay, dtype, n_labels):
+    target, values = labels(rng, (2, n_labels)), lay(scores(rng, (2, n_labels), getattr(torch, dtype)))
+    (rows, gradients), (expected, slopes) = losses_and_gradients(values, target, PolynomialMeasure(2.5), "absolute")
+    tolerance = 2e-6 if dtype == "float32" else 1e-10
+    torch.testing.assert_close(rows, expected, rtol=tolerance, atol=0)
+    torch.testing.assert_close(gradients, slopes, rtol=tolerance, atol=1e-30)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64"])
+@pytest.mark.parametrize("n_labels", [65, 256, 257, 1024])  # from 257 on, a run may be longer than 16 bits can tell
+@pytest.mark.parametrize("n_runs", [1, 3])
+def test_long_runs_of_equal_margins_share_the_mean_of_their_weights(rng, n_runs, n_labels, dtype):
+    values = torch.from_numpy(rng.integers(0, n_runs, (2, n_labels))).to(DEVICE, getattr(torch, dtype))
+    values[1, 7] = 9  # a row without it is all one run
+    target = torch.zeros(2, n_labels, dtype=torch.uint8, device=DEVICE)
+    (rows, gradients), (expected, slopes) = losses_and_gradients(values, target, BinomialMeasure(2), "logistic")
+    tolerance = {"float32": 2e-6, "bfloat16": 1e-2, "float64": 1e-10}[dtype]
+    torch.testing.assert_close(rows, expected, rtol=min(tolerance, 2e-6), atol=0)
+    torch.testing.assert_close(gradients, slopes, rtol=tolerance, atol=0)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("kind", ordered_losses.KINDS)
+@pytest.mark.parametrize("n_labels", [100, 600])
+def test_half_precision_ranks_as_plain_torch(rng, n_labels, kind, dtype):
+    target, values = labels(rng, (2, n_labels)), scores(rng, (2, n_labels), getattr(torch, dtype))
+    values = values if kind == "scores" else 8 * values - 4
+    (rows, gradients), (expected, slopes) = losses_and_gradients(values, target, BinomialMeasure(3), kind)
+    torch.testing.assert_close(rows, expected, rtol=2e-6, atol=0)
+    torch.testing.assert_close(gradients, slopes, rtol=1e-2, atol=1e-7)
+
+
+@pytest.mark.parametrize("n_labels", [5, 300])
+def test_of_a_row_with_nan_only_labels_that_are_nan_have_no_gradient(rng, n_labels):
+    target, values = labels(rng, (2, n_labels)), scores(rng, (2, n_labels), torch.float32)
+    values[0, 3], values[1, 0], values[1, 4] = torch.nan, -torch.nan, torch.nan
+    (rows, gradients), _ = losses_and_gradients(values, target, BinomialMeasure(2), "logistic")
+    assert rows.isnan().all()
+    assert torch.equal(gradients.isnan(), values.isnan())
+
+
+def test_sixteen_bits_a_label_are_kept_for_the_backward_pass(rng):
+    values, target = scores(rng, (5, 100), torch.float32), labels(rng, (5, 100))
+    cumulative = torch.from_numpy(BinomialMeasure(2).deficits(100)).to(DEVICE)
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: kept.append(tensor) or tensor, lambda tensor: tensor):
+        ordered_losses.ordered_losses(values.requires_grad_(), target, cumulative, "logistic")
+    own = [tensor for tensor in kept if tensor.data_ptr() not in (values.data_ptr(), target.data_ptr())]
+    assert sum(tensor.nbytes for tensor in own) == 2 * values.numel() + cumulative.nbytes
+
+
 def test_losses_of_no_rows_and_of_margins_far_out():
     cumulative = torch.from_numpy(BinomialMeasure(2).deficits(3)).to(DEVICE)
     empty = torch.zeros(0, 3, device=DEVICE, requires_grad=True)

@@ -35,6 +35,27 @@ def sigmoid(margins):
 
 
 @triton.jit
+def log_of_one_plus(decay):
+    """log(1 + decay) of numbers from 0 to 1; of those that are tiny no digits are lost."""
+    if decay.dtype == tl.float64:
+        above = 1 + decay
+        # log(1 + decay) = log(above) but for rounding, which this ratio makes good where decay is tiny
+        return tl.where(above == 1, decay, tl.log(above) * (decay / tl.where(above == 1, 1.0, above - 1)))
+    else:
+        # A polynomial, of Chebyshev's points: off by 5e-9 before rounding, and a third of the work of a logarithm.
+        ratio = -0.00317605701 * decay + 0.0195425272
+        ratio = ratio * decay - 0.0563736128
+        ratio = ratio * decay + 0.105436238
+        ratio = ratio * decay - 0.152696671
+        ratio = ratio * decay + 0.196632743
+        ratio = ratio * decay - 0.249516163
+        ratio = ratio * decay + 0.333297105
+        ratio = ratio * decay - 0.499998926
+        ratio = ratio * decay + 0.999999995
+        return ratio * decay
+
+
+@triton.jit
 def errors_and_slopes(margins, KIND: tl.constexpr):
     """The errors that belong to margins, and how steeply they grow."""
     if KIND == 0:
@@ -42,10 +63,6 @@ def errors_and_slopes(margins, KIND: tl.constexpr):
     else:
         chances = sigmoid(margins)
         if KIND == 1:
-            decay = tl.exp(-tl.abs(margins))
-            above = 1 + decay
-            # log(1 + decay) = log(above) but for rounding, which this ratio makes good where decay is tiny
-            tails = tl.where(above == 1, decay, tl.log(above) * (decay / tl.where(above == 1, 1.0, above - 1)))
-            return tl.maximum(margins, 0.0) + tails, chances
+            return tl.maximum(margins, 0.0) + log_of_one_plus(tl.exp(-tl.abs(margins))), chances
         else:
             return chances, chances * (1 - chances)

@@ -1,9 +1,13 @@
 """The ordered weighted average of the label-wise errors of each row, and its gradient.
 
-All errors grow with the margin of a label, so the margins of a row are sorted, in registers; the forward pass adds up
-their errors times weights. The backward pass finds where each margin lies among the sorted, by bisection within the
-multiprocessor, and so its weight; margins that are equal share the mean of their weights, as in `choral.nn.ordering`.
-Rows are kept sorted in between, laid out as the threads that sorted them held them (see `place_of`).
+All errors grow with the margin of a label, so the weight of a label follows from the rank of its margin. Margins are
+sorted in registers together with the places they were read from, and then sorted back to these places together with
+their ranks: no label is looked up in a row. The backward pass needs nothing else, so 16 bits a label are kept: how many
+margins are larger and, as equal margins share the mean of their weights (see `choral.nn.ordering`), how many are equal.
+These 16 bits are the index of the weight in a table of mean weights.
+
+A place takes up to 10 of the 32 bits that are sorted. Half precision leaves enough for the whole margin. Of longer
+numbers the upper bits are sorted first; where labels tie in them, and only there, their next bits decide.
 """
 
 import torch
@@ -12,6 +16,7 @@ import triton.language as tl
 
 from choral.rows.gpu.margins import KINDS, errors_and_slopes, load_margins
 from choral.rows.gpu.sorting import (
+    WARP_BITS,
     Tile,
     as_keys,
     as_numbers,
@@ -19,80 +24,206 @@ from choral.rows.gpu.sorting import (
     labels_of,
     make_tile,
     on_its_device,
-    place_of,
-    rank_at,
     ranks_of,
     readable,
     sort_descending,
 )
 
-KEYS_OF_NUMBERS = {torch.float32: -0x7F800001, torch.float64: -0x7FF0000000000001}  # the least: of minus infinity
+KEPT = 1 << 16  # what may be kept of a label: 16 bits
+N_KEPT = tl.constexpr(KEPT)
+N_STEPS = tl.constexpr((1 << 22) - 2)  # from the least margin of a row to the largest; 22 bits leave one for no label
+BITS_WITHOUT_SPREAD = 8  # up to 256 labels, upper bits mostly tell all apart
 HELD_BITS = 4  # fewer registers a thread, so more threads while others wait for memory
+MAX_REGISTERS = 128  # of a thread in the forward pass: more threads wait for memory then
 PROGRAMS_PER_PROCESSOR = 24
-ENTRIES_A_PROGRAM = 512  # of the passes over sorted rows, or one row
+ENTRIES_TO_WEIGH = 512  # of a program, or one row
+ENTRIES_TO_AVERAGE = 1024
 
 
 @triton.jit
-def _sort_margins(
-    values, target, sorted_keys, n_rows, n_labels, n_tiles,
-    KIND: tl.constexpr, DOUBLE: tl.constexpr,
+def _keys_of(margins, inside, DOUBLE: tl.constexpr):
+    """Integers of the same order; nan is the largest, whatever its sign, and what is outside the least."""
+    LARGEST: tl.constexpr = 0x7FFFFFFFFFFFFFFF if DOUBLE else 0x7FFFFFFF
+    return tl.where(inside, tl.where(margins != margins, LARGEST, as_keys(margins, DOUBLE)), -LARGEST - 1)
+
+
+@triton.jit
+def _within_thread(number, start, next_number, next_start):
+    """A number of a sorted row and where the run of its equals starts, joined with the next."""
+    return next_number, tl.where(number == next_number, start, next_start)
+
+
+@triton.jit
+def _across_threads(first, last, of_first, of_last, next_first, next_last, next_of_first, next_of_last):
+    """The first and the last number of a thread and where their runs start, joined with those of the next thread."""
+    of_first = tl.where(last == next_first, of_last, next_of_first)
+    return next_first, next_last, of_first, tl.where(last == next_last, of_last, next_of_last)
+
+
+@triton.jit
+def _first_of_runs(numbers, ranks):
+    """For each number of a sorted row the rank of the first that equals it: within threads first, then across."""
+    _, starts = tl.associative_scan((numbers, ranks), 1, _within_thread)
+    largest, least = tl.max(numbers, axis=1), tl.min(numbers, axis=1)
+    own, of_least = tl.min(starts, axis=1), tl.max(starts, axis=1)
+    _, _, earlier, _ = tl.associative_scan((largest, least, own, of_least), 1, _across_threads)
+    return tl.where(starts == own[:, None, :], earlier[:, None, :], starts)
+
+
+@triton.jit
+def _last_of_runs(numbers, ranks, HELD_BITS: tl.constexpr, CUBE: tl.constexpr):
+    """The rank of the last that equals it: the same from the other end.
+
+    Triton would send all numbers to other threads to turn a row round. What a thread holds is turned round by giving
+    registers other names.
+    """
+    back, ranks_back = _turn_round(numbers, HELD_BITS, CUBE), _turn_round(ranks, HELD_BITS, CUBE)
+    _, ends = tl.associative_scan((back, ranks_back), 1, _within_thread)
+    largest, least = tl.max(numbers, axis=1), tl.min(numbers, axis=1)
+    own, of_largest = tl.max(ends, axis=1), tl.min(ends, axis=1)
+    _, _, later, _ = tl.associative_scan((least, largest, own, of_largest), 1, _across_threads, reverse=True)
+    return _turn_round(tl.where(ends == own[:, None, :], later[:, None, :], ends), HELD_BITS, CUBE)
+
+
+@triton.jit
+def _turn_round(tile, HELD_BITS: tl.constexpr, CUBE: tl.constexpr):
+    """Numbers that a thread holds in the opposite order: for each bit of their ranks, partners change places."""
+    cube = tl.reshape(tile, CUBE)
+    for bit in tl.static_range(HELD_BITS):
+        cube = tl.sum(cube, axis=1 + bit, keep_dims=True) - cube
+    return tl.reshape(cube, tile.shape)
+
+
+@triton.jit
+def _rank(numbers, n_labels, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr):
+    """How many numbers of its row are larger than each and, in the bits above, how many others equal it.
+
+    The latter up to what 16 bits have room for. Also whether any tie. A number has 32 - BITS bits.
+    """
+    places = ranks_of(HELD_BITS, BITS)
+    ordered = sort_descending((numbers << BITS) | places, HELD_BITS, BITS, ROWS, CUBE)
+    numbers = ordered >> BITS
+    ranks = tl.broadcast_to(places, numbers.shape)
+    first = _first_of_runs(numbers, ranks)
+    tied = tl.max(((first < ranks) & (ranks < n_labels)).to(tl.int32))
+    found = first
+    if tied > 0:
+        n_equal = _last_of_runs(numbers, ranks, HELD_BITS, CUBE) - first
+        found |= tl.minimum(n_equal, N_KEPT // (1 << BITS) - 1) << BITS
+    back = (~ordered & ((1 << BITS) - 1)) * N_KEPT + found
+    return sort_descending(back, HELD_BITS, BITS, ROWS, CUBE) & (N_KEPT - 1), tied
+
+
+@triton.jit
+def _spread(keys, inside, DOUBLE: tl.constexpr):
+    """Numbers of 22 bits in the order of the keys, evenly spread over the margins of a row.
+
+    Rounding may make two of them equal, as an infinite margin makes all others, but never turns them round.
+    """
+    margins = as_numbers(keys, DOUBLE)
+    least = tl.min(tl.min(tl.where(inside, margins, float("inf")), axis=1, keep_dims=True), axis=2, keep_dims=True)
+    largest = tl.max(tl.max(tl.where(inside, margins, -float("inf")), axis=1, keep_dims=True), axis=2, keep_dims=True)
+    steps = (margins - least) * (N_STEPS / tl.maximum(largest - least, 1e-30))
+    steps = tl.where(steps < N_STEPS, steps, N_STEPS).to(tl.int32)  # of nan, too
+    return tl.where(inside, steps - N_STEPS // 2, -N_STEPS // 2 - 1)
+
+
+@triton.jit
+def _rank_keys(
+    keys, inside, n_labels, N_TURNS: tl.constexpr, SPREAD: tl.constexpr, DOUBLE: tl.constexpr,
+    HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr,
+):  # fmt: skip
+    """`_rank` for keys of 32 or 64 bits: by their upper bits, then by the next bits of those that tie, turn by turn.
+
+    The upper bits of 1000 margins hardly ever all differ. Numbers that are evenly spread mostly do, and then that is
+    all; turn -1 tries them.
+    """
+    LEFT: tl.constexpr = (32 if DOUBLE else 0) + BITS  # bits below the upper ones
+    WIDTH: tl.constexpr = 31 - 2 * BITS  # bits that ranks and places leave
+    ranks, tied = tl.zeros(keys.shape, dtype=tl.int32), 1
+    for turn in range(-SPREAD, N_TURNS):
+        if tied > 0:
+            digits = (keys >> tl.maximum(LEFT - turn * WIDTH, 0)).to(tl.int32)
+            n_smaller = ~ranks & ((1 << BITS) - 1)
+            numbers = tl.where(turn == 0, digits, (n_smaller << WIDTH) | (digits & ((1 << WIDTH) - 1)))
+            if SPREAD:  # noqa: SIM102 - known when the kernel is compiled, the other one is not
+                if turn < 0:
+                    numbers = _spread(keys, inside, DOUBLE)
+            ranks, tied = _rank(numbers, n_labels, HELD_BITS, BITS, ROWS, CUBE)
+    return ranks
+
+
+@triton.jit
+def _weights_of(ranks, averages, cumulative, BITS: tl.constexpr):
+    """The weights of labels; of runs that are longer than 16 bits can tell, labels are counted here, the last first."""
+    LONG: tl.constexpr = N_KEPT - (1 << BITS)
+    # Put in a line, ranks stay where they are: any other shape Triton may deal out to threads anew, to look things up.
+    held_first = tl.permute(ranks, [1, 0, 2])
+    in_line = tl.reshape(held_first, [ranks.shape[0] * ranks.shape[1] * ranks.shape[2]])
+    weights = tl.permute(tl.reshape(tl.load(averages + in_line), held_first.shape), [1, 0, 2])
+    if N_KEPT < (1 << 2 * BITS):
+        run = _largest_of_rows(ranks)
+        while tl.max(run) >= LONG:
+            size = tl.sum(tl.sum((ranks == run).to(tl.int32), axis=1, keep_dims=True), axis=2, keep_dims=True)
+            first = cumulative + run - LONG
+            sums = tl.load(first + size, mask=run >= LONG, other=0.0) - tl.load(first, mask=run >= LONG, other=0.0)
+            weights = tl.where((ranks == run) & (run >= LONG), (sums / size).to(weights.dtype), weights)
+            run = _largest_of_rows(tl.where(ranks < run, ranks, 0))
+    return weights
+
+
+@triton.jit
+def _largest_of_rows(ranks):
+    return tl.max(tl.max(ranks, axis=1, keep_dims=True), axis=2, keep_dims=True)
+
+
+@triton.jit
+def _rank_and_add_up(
+    values, target, averages, cumulative, ranks_of_labels, losses, n_rows, n_labels, n_tiles,
+    KIND: tl.constexpr, DOUBLE: tl.constexpr, N_TURNS: tl.constexpr, SPREAD: tl.constexpr,
     HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr,
 ):  # fmt: skip
     labels = labels_of(HELD_BITS, BITS)
-    places = place_of(ranks_of(HELD_BITS, BITS), HELD_BITS, BITS)
+    inside = tl.broadcast_to(labels < n_labels, [ROWS, 1 << HELD_BITS, 1 << (BITS - HELD_BITS)])
     for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
-        rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
-        inside = (rows < n_rows) & (labels < n_labels)
-        margins, _ = load_margins(values, target, rows * n_labels + labels, inside, KIND, DOUBLE)
-        keys = as_keys(tl.where(inside, margins, float("-inf")), DOUBLE)
-        keys = sort_descending(keys, HELD_BITS, BITS, ROWS, CUBE)
-        tl.store(sorted_keys + (rows << BITS) + places, keys, mask=rows < n_rows)
-
-
-@triton.jit
-def _add_up(
-    sorted_keys, steps, losses, n_rows, n_labels,
-    KIND: tl.constexpr, DOUBLE: tl.constexpr, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr,
-):  # fmt: skip
-    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    places = tl.arange(0, 1 << BITS)[None, :]
-    inside = (rows < n_rows)[:, None] & (rank_at(places, HELD_BITS, BITS) < n_labels)
-    margins = as_numbers(tl.load(sorted_keys + (rows << BITS)[:, None] + places, mask=inside, other=0), DOUBLE)
-    errors, _ = errors_and_slopes(margins, KIND)
-    products = tl.load(steps + places).to(errors.dtype) * errors
-    tl.store(losses + rows, tl.sum(tl.where(inside, products, 0.0), axis=1), mask=rows < n_rows)
+        # Where a tile is longer than what is left, the last row is done more than once: that costs no mask.
+        rows = tl.minimum(tile * ROWS + tl.arange(0, ROWS), n_rows - 1).to(tl.int64)[:, None, None]
+        starts = rows * n_labels
+        margins, _ = load_margins(values + starts, target + starts, labels, inside, KIND, DOUBLE)
+        keys = _keys_of(margins, inside, DOUBLE)
+        ranks = _rank_keys(keys, inside, n_labels, N_TURNS, SPREAD, DOUBLE, HELD_BITS, BITS, ROWS, CUBE)
+        ranks = tl.where(inside, ranks, 0)
+        tl.store(ranks_of_labels + starts + labels, ranks.to(tl.int16), mask=inside)
+        errors, _ = errors_and_slopes(as_numbers(keys, DOUBLE), KIND)
+        products = tl.where(inside, _weights_of(ranks, averages, cumulative, BITS) * errors, 0.0)
+        tl.store(losses + rows, tl.sum(tl.sum(products, axis=1, keep_dims=True), axis=2, keep_dims=True))
 
 
 @triton.jit
 def _weigh(
-    values, target, sorted_keys, steps, cumulative, upstream, gradients, n_rows, n_labels,
+    values, target, ranks_of_labels, averages, cumulative, upstream, gradients, n_rows, n_labels,
     KIND: tl.constexpr, DOUBLE: tl.constexpr, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
-    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    labels = tl.arange(0, 1 << BITS)[None, :]
-    inside = (rows < n_rows)[:, None] & (labels < n_labels)
-    margins, falls = load_margins(values, target, rows[:, None] * n_labels + labels, inside, KIND, DOUBLE)
-    keys = as_keys(margins, DOUBLE)
-    ordered = sorted_keys + (rows << BITS)[:, None]
-    first = tl.zeros([ROWS, 1 << BITS], dtype=tl.int32)  # how many are larger
-    for step in tl.static_range(BITS):
-        probe = first + (1 << (BITS - 1 - step))
-        found = tl.load(ordered + place_of(probe - 1, HELD_BITS, BITS), mask=inside, other=0)
-        first = tl.where(found > keys, probe, first)
-    last = first + 1
-    after = tl.load(ordered + place_of(last, HELD_BITS, BITS), mask=inside & (last < n_labels), other=0)
-    ties = inside & (after == keys) & (last < n_labels)
-    weights = tl.load(steps + place_of(first, HELD_BITS, BITS), mask=inside, other=0.0)
-    if tl.max(tl.max(ties.to(tl.int32), axis=1), axis=0) > 0:
-        for step in tl.static_range(BITS):
-            probe = tl.minimum(last + (1 << (BITS - 1 - step)), n_labels)
-            found = tl.load(ordered + place_of(probe - 1, HELD_BITS, BITS), mask=ties, other=0)
-            last = tl.where(ties & (found >= keys), probe, last)
-        sums = tl.load(cumulative + last, mask=ties, other=0.0) - tl.load(cumulative + first, mask=ties, other=0.0)
-        weights = tl.where(ties, (sums / (last - first)).to(weights.dtype), weights)
+    labels = labels_of(HELD_BITS, BITS)
+    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None, None]
+    inside = (rows < n_rows) & (labels < n_labels)
+    places = rows * n_labels + labels
+    ranks = tl.load(ranks_of_labels + places, mask=inside, other=0).to(tl.int32) & (N_KEPT - 1)
+    margins, falls = load_margins(values, target, places, inside, KIND, DOUBLE)
     _, slopes = errors_and_slopes(margins, KIND)
-    slopes *= weights * tl.load(upstream + rows, mask=rows < n_rows, other=0.0)[:, None]
-    tl.store(gradients + rows[:, None] * n_labels + labels, tl.where(falls, -slopes, slopes), mask=inside)
+    slopes *= _weights_of(ranks, averages, cumulative, BITS)
+    slopes *= tl.load(upstream + rows, mask=rows < n_rows, other=0.0)
+    tl.store(gradients + places, tl.where(falls, -slopes, slopes), mask=inside)
+
+
+@triton.jit
+def _average(cumulative, averages, n_labels, BITS: tl.constexpr, SIZE: tl.constexpr):
+    """The mean weight of each rank alone, of each rank and the next, of each and the next two, and so on."""
+    places = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
+    first = tl.minimum(places & ((1 << BITS) - 1), n_labels - 1)
+    after = tl.minimum(first + 1 + (places >> BITS), n_labels)
+    sums = tl.load(cumulative + after) - tl.load(cumulative + first)
+    tl.store(averages + places, sums / (after - first))
 
 
 @torch.library.custom_op("choral::ordered_losses", mutates_args=())
@@ -101,57 +232,64 @@ def _forward(
     values: torch.Tensor, target: torch.Tensor, cumulative: torch.Tensor, kind: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     n_rows, n_labels = values.shape
-    losses, keys = _results(values)
+    losses, ranks = results = _results(values)
     tile = make_tile(n_labels, HELD_BITS)
     n_tiles = triton.cdiv(n_rows, tile.rows)
-    is_double = values.dtype == torch.float64
     if n_rows:
         n_programs = min(n_tiles, PROGRAMS_PER_PROCESSOR * count_processors(values.device))
-        _sort_margins[(n_programs,)](
-            readable(values), readable(target), keys, n_rows, n_labels, n_tiles, kind, is_double, *tile, num_warps=1
-        )
-        rows = max(1, ENTRIES_A_PROGRAM >> tile.bits)
-        _add_up[(triton.cdiv(n_rows, rows),)](
-            keys, _steps(cumulative, tile, losses.dtype), losses, n_rows, n_labels,
-            kind, is_double, tile.held_bits, tile.bits, rows,
+        averages = _averages(cumulative, n_labels, losses.dtype)
+        _rank_and_add_up[(n_programs,)](
+            readable(values), readable(target), averages, cumulative, ranks, losses, n_rows, n_labels, n_tiles,
+            kind, values.dtype == torch.float64, *_turns(values.dtype, kind, tile), *tile,
+            num_warps=1, maxnreg=MAX_REGISTERS,
         )  # fmt: skip
-        # A nan whose sign bit is set comes after all numbers, even those that only fill a row up, and is not added.
-        losses.masked_fill_(keys[:, -1] < KEYS_OF_NUMBERS[losses.dtype], torch.nan)
-    return losses, keys
+    return results
 
 
 @torch.library.custom_op("choral::ordered_gradients", mutates_args=())
 @on_its_device
 def _gradients(
-    values: torch.Tensor, target: torch.Tensor, keys: torch.Tensor, cumulative: torch.Tensor, upstream: torch.Tensor,
+    values: torch.Tensor, target: torch.Tensor, ranks: torch.Tensor, cumulative: torch.Tensor, upstream: torch.Tensor,
     kind: int,
 ) -> torch.Tensor:  # fmt: skip
     n_rows, n_labels = values.shape
     gradients = torch.empty(values.shape, dtype=values.dtype, device=values.device)
-    tile = make_tile(n_labels, HELD_BITS)
-    rows = max(1, ENTRIES_A_PROGRAM >> tile.bits)
+    bits = make_tile(n_labels).bits
+    rows = max(1, ENTRIES_TO_WEIGH >> bits)
     if n_rows:
         _weigh[(triton.cdiv(n_rows, rows),)](
-            readable(values), readable(target), keys, _steps(cumulative, tile, upstream.dtype), cumulative,
+            readable(values), readable(target), ranks, _averages(cumulative, n_labels, upstream.dtype), cumulative,
             upstream.contiguous(), gradients, n_rows, n_labels,
-            kind, keys.dtype == torch.int64, tile.held_bits, tile.bits, rows, num_warps=max(4, 1 << tile.bits >> 7),
+            kind, values.dtype == torch.float64, max(0, bits - WARP_BITS), bits, rows,
         )  # fmt: skip
     return gradients
 
 
-def _steps(cumulative: torch.Tensor, tile: Tile, dtype: torch.dtype) -> torch.Tensor:
-    """The weight of the rank at each place of a sorted row, 0 where there is none."""
-    weights = torch.nn.functional.pad(cumulative.diff(), (0, (1 << tile.bits) + 1 - len(cumulative)))
-    return weights.to(dtype).view(-1, 1 << tile.held_bits).T.contiguous().view(-1)
+def _averages(cumulative: torch.Tensor, n_labels: int, dtype: torch.dtype) -> torch.Tensor:
+    """The mean weights of `_average`, as many as ranks can ask for."""
+    bits = make_tile(n_labels).bits
+    averages = torch.empty(min(1 << 2 * bits, KEPT), dtype=dtype, device=cumulative.device)
+    size = min(ENTRIES_TO_AVERAGE, len(averages))
+    _average[(len(averages) // size,)](cumulative, averages, n_labels, bits, size)
+    return averages
+
+
+def _turns(dtype: torch.dtype, kind: int, tile: Tile) -> tuple[int, int]:
+    """How many turns it takes to see all bits of a margin, and whether one that spreads them evenly comes before.
+
+    Logits in half precision, whatever their sign, have at most 19 bits that matter, of which a place leaves 22.
+    """
+    if dtype.itemsize == 2 and KINDS[kind] != "scores":
+        return 1, 0
+    left = (32 if dtype == torch.float64 else 0) + tile.bits
+    return 1 + triton.cdiv(left, 31 - 2 * tile.bits), int(dtype.itemsize > 2 and tile.bits > BITS_WITHOUT_SPREAD)
 
 
 def _results(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Room for losses, at least in single precision, and for sorted rows."""
+    """Room for losses, at least in single precision, and for what is kept of ranks."""
     dtype = torch.promote_types(values.dtype, torch.float32)
-    width = 1 << make_tile(values.shape[1], HELD_BITS).bits
     losses = torch.empty(len(values), dtype=dtype, device=values.device)
-    as_integers = torch.int64 if dtype == torch.float64 else torch.int32
-    return losses, torch.empty(len(values), width, dtype=as_integers, device=values.device)
+    return losses, torch.empty(values.shape, dtype=torch.int16, device=values.device)
 
 
 @_forward.register_fake
@@ -160,17 +298,17 @@ def _(values, target, cumulative, kind):
 
 
 @_gradients.register_fake
-def _(values, target, keys, cumulative, upstream, kind):
+def _(values, target, ranks, cumulative, upstream, kind):
     return torch.empty(values.shape, dtype=values.dtype, device=values.device)
 
 
 def _keep(ctx, inputs, output):
     values, target, cumulative, ctx.kind = inputs
     ctx.save_for_backward(values, target, output[1], cumulative)
-    ctx.set_materialize_grads(False)  # the sorted margins have none
+    ctx.set_materialize_grads(False)  # ranks have none
 
 
-def _backward(ctx, of_losses, of_keys):
+def _backward(ctx, of_losses, of_ranks):
     return _gradients(*ctx.saved_tensors, of_losses, ctx.kind), None, None, None
 
 
