@@ -6,8 +6,9 @@ their ranks: no label is looked up in a row. The backward pass needs nothing els
 margins are larger and, as equal margins share the mean of their weights (see `choral.nn.ordering`), how many are equal.
 These 16 bits are the index of the weight in a table of mean weights.
 
-A place takes up to 10 of the 32 bits that are sorted. Half precision leaves enough for the whole margin. Of longer
-numbers the upper bits are sorted first; where labels tie in them, and only there, their next bits decide.
+A place takes up to 10 of the bits that are sorted. Of 32 bits, half precision leaves enough for the whole margin. For
+longer numbers in short rows, the upper bits are sorted first; where labels tie in them, and only there, their next bits
+decide. In long rows some nearly always tie, so that 64 bits, which take three times the work, are sorted there at once.
 """
 
 import torch
@@ -31,8 +32,7 @@ from choral.rows.gpu.sorting import (
 
 KEPT = 1 << 16  # what may be kept of a label: 16 bits
 N_KEPT = tl.constexpr(KEPT)
-N_STEPS = tl.constexpr((1 << 22) - 2)  # from the least margin of a row to the largest; 22 bits leave one for no label
-BITS_WITHOUT_SPREAD = 8  # up to 256 labels, upper bits mostly tell all apart
+BITS_OF_SHORT_ROWS = 7  # up to 128 labels, upper bits mostly tell all apart
 HELD_BITS = 4  # fewer registers a thread, so more threads while others wait for memory
 MAX_REGISTERS = 128  # of a thread in the forward pass: more threads wait for memory then
 PROGRAMS_PER_PROCESSOR = 24
@@ -98,7 +98,7 @@ def _turn_round(tile, HELD_BITS: tl.constexpr, CUBE: tl.constexpr):
 def _rank(numbers, n_labels, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr):
     """How many numbers of its row are larger than each and, in the bits above, how many others equal it.
 
-    The latter up to what 16 bits have room for. Also whether any tie. A number has 32 - BITS bits.
+    The latter up to what 16 bits have room for. Also whether any tie. Numbers leave BITS bits of their type.
     """
     places = ranks_of(HELD_BITS, BITS)
     ordered = sort_descending((numbers << BITS) | places, HELD_BITS, BITS, ROWS, CUBE)
@@ -110,45 +110,27 @@ def _rank(numbers, n_labels, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: 
     if tied > 0:
         n_equal = _last_of_runs(numbers, ranks, HELD_BITS, CUBE) - first
         found |= tl.minimum(n_equal, N_KEPT // (1 << BITS) - 1) << BITS
-    back = (~ordered & ((1 << BITS) - 1)) * N_KEPT + found
+    back = (~ordered & ((1 << BITS) - 1)).to(tl.int32) * N_KEPT + found
     return sort_descending(back, HELD_BITS, BITS, ROWS, CUBE) & (N_KEPT - 1), tied
 
 
 @triton.jit
-def _spread(keys, inside, DOUBLE: tl.constexpr):
-    """Numbers of 22 bits in the order of the keys, evenly spread over the margins of a row.
-
-    Rounding may make two of them equal, as an infinite margin makes all others, but never turns them round.
-    """
-    margins = as_numbers(keys, DOUBLE)
-    least = tl.min(tl.min(tl.where(inside, margins, float("inf")), axis=1, keep_dims=True), axis=2, keep_dims=True)
-    largest = tl.max(tl.max(tl.where(inside, margins, -float("inf")), axis=1, keep_dims=True), axis=2, keep_dims=True)
-    steps = (margins - least) * (N_STEPS / tl.maximum(largest - least, 1e-30))
-    steps = tl.where(steps < N_STEPS, steps, N_STEPS).to(tl.int32)  # of nan, too
-    return tl.where(inside, steps - N_STEPS // 2, -N_STEPS // 2 - 1)
-
-
-@triton.jit
 def _rank_keys(
-    keys, inside, n_labels, N_TURNS: tl.constexpr, SPREAD: tl.constexpr, DOUBLE: tl.constexpr,
+    keys, n_labels, N_TURNS: tl.constexpr, WIDE: tl.constexpr, DOUBLE: tl.constexpr,
     HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr,
 ):  # fmt: skip
-    """`_rank` for keys of 32 or 64 bits: by their upper bits, then by the next bits of those that tie, turn by turn.
-
-    The upper bits of 1000 margins hardly ever all differ. Numbers that are evenly spread mostly do, and then that is
-    all; turn -1 tries them.
-    """
-    LEFT: tl.constexpr = (32 if DOUBLE else 0) + BITS  # bits below the upper ones
-    WIDTH: tl.constexpr = 31 - 2 * BITS  # bits that ranks and places leave
+    """`_rank` for keys of 32 or 64 bits: by their upper bits, then by the next bits of those that tie, turn by turn."""
+    SORTED: tl.constexpr = 64 if WIDE else 32  # bits at once
+    LEFT: tl.constexpr = (64 if DOUBLE else 32) + BITS - SORTED  # bits below the upper ones
+    WIDTH: tl.constexpr = SORTED - 1 - 2 * BITS  # bits that ranks and places leave
     ranks, tied = tl.zeros(keys.shape, dtype=tl.int32), 1
-    for turn in range(-SPREAD, N_TURNS):
+    if WIDE:
+        keys = keys.to(tl.int64)
+    for turn in range(N_TURNS):
         if tied > 0:
-            digits = (keys >> tl.maximum(LEFT - turn * WIDTH, 0)).to(tl.int32)
-            n_smaller = ~ranks & ((1 << BITS) - 1)
+            digits = keys >> tl.maximum(LEFT - turn * WIDTH, 0)
+            n_smaller = (~ranks & ((1 << BITS) - 1)).to(keys.dtype)
             numbers = tl.where(turn == 0, digits, (n_smaller << WIDTH) | (digits & ((1 << WIDTH) - 1)))
-            if SPREAD:  # noqa: SIM102 - known when the kernel is compiled, the other one is not
-                if turn < 0:
-                    numbers = _spread(keys, inside, DOUBLE)
             ranks, tied = _rank(numbers, n_labels, HELD_BITS, BITS, ROWS, CUBE)
     return ranks
 
@@ -180,7 +162,7 @@ def _largest_of_rows(ranks):
 @triton.jit
 def _rank_and_add_up(
     values, target, averages, cumulative, ranks_of_labels, losses, n_rows, n_labels, n_tiles,
-    KIND: tl.constexpr, DOUBLE: tl.constexpr, N_TURNS: tl.constexpr, SPREAD: tl.constexpr,
+    KIND: tl.constexpr, DOUBLE: tl.constexpr, N_TURNS: tl.constexpr, WIDE: tl.constexpr,
     HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr,
 ):  # fmt: skip
     labels = labels_of(HELD_BITS, BITS)
@@ -191,7 +173,7 @@ def _rank_and_add_up(
         starts = rows * n_labels
         margins, _ = load_margins(values + starts, target + starts, labels, inside, KIND, DOUBLE)
         keys = _keys_of(margins, inside, DOUBLE)
-        ranks = _rank_keys(keys, inside, n_labels, N_TURNS, SPREAD, DOUBLE, HELD_BITS, BITS, ROWS, CUBE)
+        ranks = _rank_keys(keys, n_labels, N_TURNS, WIDE, DOUBLE, HELD_BITS, BITS, ROWS, CUBE)
         ranks = tl.where(inside, ranks, 0)
         tl.store(ranks_of_labels + starts + labels, ranks.to(tl.int16), mask=inside)
         errors, _ = errors_and_slopes(as_numbers(keys, DOUBLE), KIND)
@@ -274,15 +256,18 @@ def _averages(cumulative: torch.Tensor, n_labels: int, dtype: torch.dtype) -> to
     return averages
 
 
-def _turns(dtype: torch.dtype, kind: int, tile: Tile) -> tuple[int, int]:
-    """How many turns it takes to see all bits of a margin, and whether one that spreads them evenly comes before.
+def _turns(dtype: torch.dtype, kind: int, tile: Tile) -> tuple[int, bool]:
+    """How many turns it takes to see all bits of a margin, and whether 64 bits are sorted in each.
 
     Logits in half precision, whatever their sign, have at most 19 bits that matter, of which a place leaves 22.
     """
+    if dtype == torch.float64:
+        return 2, True
     if dtype.itemsize == 2 and KINDS[kind] != "scores":
-        return 1, 0
-    left = (32 if dtype == torch.float64 else 0) + tile.bits
-    return 1 + triton.cdiv(left, 31 - 2 * tile.bits), int(dtype.itemsize > 2 and tile.bits > BITS_WITHOUT_SPREAD)
+        return 1, False
+    if tile.bits > BITS_OF_SHORT_ROWS:
+        return 1, True
+    return 1 + triton.cdiv(tile.bits, 31 - 2 * tile.bits), False
 
 
 def _results(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
