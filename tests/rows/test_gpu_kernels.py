@@ -304,7 +304,7 @@ def close_together(values):
     return 1 + (values * 2000).round() * last
 
 
-@pytest.mark.parametrize("n_labels", [100, 300, 600])
+@pytest.mark.parametrize("n_labels", [100, 200, 600])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     "lay",
