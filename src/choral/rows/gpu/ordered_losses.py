@@ -21,12 +21,14 @@ from choral.rows.gpu.sorting import (
     Tile,
     as_keys,
     as_numbers,
+    as_tile,
     count_processors,
     labels_of,
     make_tile,
     on_its_device,
     ranks_of,
     readable,
+    rows_and_labels,
     sort_descending,
 )
 
@@ -35,6 +37,7 @@ N_KEPT = tl.constexpr(KEPT)
 BITS_OF_SHORT_ROWS = 7  # up to 128 labels, upper bits mostly tell all apart
 HELD_BITS = 4  # fewer registers a thread, so more threads while others wait for memory
 MAX_REGISTERS = 128  # of a thread in the forward pass: more threads wait for memory then
+MAX_REGISTERS_WIDE = 168  # where 64 bits are sorted: with fewer, some of them would go to memory
 PROGRAMS_PER_PROCESSOR = 24
 ENTRIES_TO_WEIGH = 512  # of a program, or one row
 ENTRIES_TO_AVERAGE = 1024
@@ -167,12 +170,15 @@ def _rank_and_add_up(
 ):  # fmt: skip
     labels = labels_of(HELD_BITS, BITS)
     inside = tl.broadcast_to(labels < n_labels, [ROWS, 1 << HELD_BITS, 1 << (BITS - HELD_BITS)])
+    own_row, own_labels = rows_and_labels(HELD_BITS, BITS, ROWS)
     for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
         # Where a tile is longer than what is left, the last row is done more than once: that costs no mask.
         rows = tl.minimum(tile * ROWS + tl.arange(0, ROWS), n_rows - 1).to(tl.int64)[:, None, None]
         starts = rows * n_labels
-        margins, _ = load_margins(values + starts, target + starts, labels, inside, KIND, DOUBLE)
-        keys = _keys_of(margins, inside, DOUBLE)
+        read = tl.minimum(tile * ROWS + own_row, n_rows - 1).to(tl.int64) * n_labels
+        is_there = own_labels + 0 * own_row < n_labels
+        margins, _ = load_margins(values + read, target + read, own_labels, is_there, KIND, DOUBLE)
+        keys = as_tile(_keys_of(margins, is_there, DOUBLE), HELD_BITS, BITS, ROWS)
         ranks = _rank_keys(keys, n_labels, N_TURNS, WIDE, DOUBLE, HELD_BITS, BITS, ROWS, CUBE)
         ranks = tl.where(inside, ranks, 0)
         tl.store(ranks_of_labels + starts + labels, ranks.to(tl.int16), mask=inside)
@@ -220,10 +226,11 @@ def _forward(
     if n_rows:
         n_programs = min(n_tiles, PROGRAMS_PER_PROCESSOR * count_processors(values.device))
         averages = _averages(cumulative, n_labels, losses.dtype)
+        n_turns, wide = _turns(values.dtype, kind, tile)
         _rank_and_add_up[(n_programs,)](
             readable(values), readable(target), averages, cumulative, ranks, losses, n_rows, n_labels, n_tiles,
-            kind, values.dtype == torch.float64, *_turns(values.dtype, kind, tile), *tile,
-            num_warps=1, maxnreg=MAX_REGISTERS,
+            kind, values.dtype == torch.float64, n_turns, wide, *tile,
+            num_warps=1, maxnreg=MAX_REGISTERS_WIDE if wide else MAX_REGISTERS,
         )  # fmt: skip
     return results
 

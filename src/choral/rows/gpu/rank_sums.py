@@ -49,7 +49,11 @@ def _rank_sums(
         tl.store(strange + N_COUNTED + tl.zeros_like(is_strange.to(tl.int32)), 1, mask=is_strange)
         # Labels that are not there have no error, and so come last of all: they need no further care.
         errors = as_tile(errors, HELD_BITS, BITS, ROWS)
-        ordered = sort_descending(errors, HELD_BITS, BITS, ROWS, CUBE).to(tl.float64)
+        if DOUBLE:  # as integers, which order as they do
+            ordered = sort_descending(errors.to(tl.int64, bitcast=True), HELD_BITS, BITS, ROWS, CUBE)
+            ordered = ordered.to(tl.float64, bitcast=True)
+        else:
+            ordered = sort_descending(errors, HELD_BITS, BITS, ROWS, CUBE).to(tl.float64)
         if WEIGHTED:
             rows = tile * ROWS + tl.arange(0, ROWS).to(tl.int64)[:, None, None]
             ordered *= tl.load(weights + rows, mask=rows < n_rows, other=0.0)

@@ -78,7 +78,7 @@ def labels_of(HELD_BITS: tl.constexpr, BITS: tl.constexpr):
 
 @triton.jit
 def sort_descending(keys, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr):
-    """Sort each row of a tile, the largest first: integers, or numbers of which none is nan."""
+    """Sort each row of a tile, the largest first: integers, or numbers in single precision of which none is nan."""
     threads = tl.arange(0, 1 << (BITS - HELD_BITS))[None, None, :]
     for block in tl.static_range(1, HELD_BITS):
         keys = _merge_held(keys, block, block, HELD_BITS, BITS, ROWS, CUBE)
@@ -136,7 +136,11 @@ def _merge_integers_of_threads(keys, threads, block):
     for step in range(block):
         bit = block - 1 - step
         others = _of_thread(keys, threads ^ (1 << bit))
-        keys = tl.where(((threads >> bit) & 1) == 0, tl.maximum(keys, others), tl.minimum(keys, others))
+        is_first = ((threads >> bit) & 1) == 0
+        if keys.dtype.primitive_bitwidth == 64:
+            keys = tl.where((keys > others) == is_first, keys, others)
+        else:
+            keys = tl.where(is_first, tl.maximum(keys, others), tl.minimum(keys, others))
     return keys
 
 
@@ -213,27 +217,18 @@ def _exchange(
         is_first = (((ranks >> BIT) ^ (ranks >> BLOCK)) & 1) == 0
     else:
         is_first = ((ranks >> BIT) & 1) == 0
-    larger = tl.maximum(keys, partners)
-    if BY_SUM and keys.dtype.primitive_bitwidth == 32:
-        # Products by a 1 that the compiler does not know: their sums run where numbers are multiplied.
-        one = tl.num_programs(1)
-        sums = _bits_of(keys) * one + _bits_of(partners)
-        smaller = (sums - _bits_of(larger) * one).to(keys.dtype, bitcast=True)
+    if keys.dtype.primitive_bitwidth == 64:  # one comparison for both
+        return tl.where(tl.where(is_first, keys > partners, partners > keys), keys, partners)
     else:
-        smaller = tl.minimum(keys, partners)
-    return tl.where(is_first, larger, smaller)
-
-
-@triton.jit
-def place_of(ranks, HELD_BITS: tl.constexpr, BITS: tl.constexpr):
-    """Where a rank lies in memory so that neighbouring threads write neighbours."""
-    return ((ranks & ((1 << HELD_BITS) - 1)) << (BITS - HELD_BITS)) + (ranks >> HELD_BITS)
-
-
-@triton.jit
-def rank_at(places, HELD_BITS: tl.constexpr, BITS: tl.constexpr):
-    """The rank that lies at a place in memory."""
-    return ((places & ((1 << (BITS - HELD_BITS)) - 1)) << HELD_BITS) + (places >> (BITS - HELD_BITS))
+        larger = tl.maximum(keys, partners)
+        if BY_SUM:
+            # Products by a 1 that the compiler does not know: their sums run where numbers are multiplied.
+            one = tl.num_programs(1)
+            sums = _bits_of(keys) * one + _bits_of(partners)
+            smaller = (sums - _bits_of(larger) * one).to(keys.dtype, bitcast=True)
+        else:
+            smaller = tl.minimum(keys, partners)
+        return tl.where(is_first, larger, smaller)
 
 
 @triton.jit
