@@ -110,10 +110,13 @@ bench: $(VENV)/installed-cli,plot,dask,fast ## speed, as ratios measured in one 
 
 # The Python that has PyTorch for this GPU: an environment of ours would take the build for the CPU.
 GPU_PYTHON ?= python3
-GPU_TESTS ?= 8  # tests at a time: most of their time is spent on compiling kernels, on the processor
-gpu: export XLA_PYTHON_CLIENT_PREALLOCATE = false  # JAX would take most of the memory at once
+# Tests at a time: most of their time is spent on compiling kernels, on the processor.
+GPU_TESTS ?= 8
+# JAX would take most of the memory at once. (No comment behind the value: the blanks before it would be part of it.)
+gpu: export XLA_PYTHON_CLIENT_PREALLOCATE = false
+# pytest-benchmark, where it is installed, warns of several tests at a time, and warnings are errors.
 gpu: ## on a machine with a GPU: test choral.nn and the kernels there, and measure (docs/gpu.md gets the table)
-	PYTHONPATH=src TRITON_INTERPRET=0 $(GPU_PYTHON) -m pytest -n $(GPU_TESTS) --dist worksteal tests/rows/test_gpu_kernels.py tests/rows/test_gpu_arrays.py tests/nn
+	PYTHONPATH=src TRITON_INTERPRET=0 $(GPU_PYTHON) -m pytest -p no:benchmark -n $(GPU_TESTS) --dist worksteal tests/rows/test_gpu_kernels.py tests/rows/test_gpu_arrays.py tests/nn
 	PYTHONPATH=src $(GPU_PYTHON) benchmarks/gpu.py --write
 
 # What is not clean is kept in attack-found/. SEED=7 attacks with other inputs and moments.
