@@ -47,7 +47,7 @@ def note(text: str) -> None:
 
 def memory(what: str, work: Callable[[], object], inputs: tuple[torch.Tensor, ...], limit: float) -> None:
     """The peak of a call, what it was given and what it returns included, as a multiple of what it was given."""
-    work()  # kernels are compiled, and gradients are there to be replaced
+    work()  # kernels are compiled
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
     work()

@@ -304,7 +304,7 @@ def close_together(values):
     return 1 + (values * 2000).round() * last
 
 
-@pytest.mark.parametrize("n_labels", [100, 200, 600])
+@pytest.mark.parametrize("n_labels", [100, 128, 129, 600])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     "lay",
@@ -350,7 +350,7 @@ def test_half_precision_ranks_as_plain_torch(rng, n_labels, kind, dtype):
 
 
 @pytest.mark.parametrize("n_labels", [5, 300])
-def test_of_a_row_with_nan_only_labels_that_are_nan_have_no_gradient(rng, n_labels):
+def test_gradients_are_nan_only_where_values_are(rng, n_labels):
     target, values = labels(rng, (2, n_labels)), scores(rng, (2, n_labels), torch.float32)
     values[0, 3], values[1, 0], values[1, 4] = torch.nan, -torch.nan, torch.nan
     (rows, gradients), _ = losses_and_gradients(values, target, BinomialMeasure(2), "logistic")

@@ -256,7 +256,8 @@ def bayes_curve(
 def _with_deficits(forms: list[ByCount], family: Family, parameters: np.ndarray) -> list[ByCount]:
     """Forms that know their deficits: together they take hardly longer than those of one."""
     n_labels = forms[0].n_labels
-    rows = next(family.table("deficits", parameters, n_labels, n_labels))  # of all, unless labels are too many anyway
+    # Of as many as fit into memory; others form their own.
+    rows = next(family.table("deficits", parameters, n_labels, n_labels))
     known = [replace(form, known_deficits=row) for form, row in zip(forms, rows, strict=False)]
     return known + forms[len(known) :]
 

@@ -15,10 +15,10 @@ import triton.language as tl
 
 from choral.rows.gpu.margins import KINDS, errors_and_slopes, load_margins
 from choral.rows.gpu.sorting import (
-    as_keys,
     as_numbers,
     as_tile,
     count_processors,
+    keys_of_margins,
     labels_of,
     make_tile,
     on_its_device,
@@ -31,19 +31,12 @@ LEADING_BITS = 5
 ROOM = 1 << LEADING_BITS  # labels of a row that are marked
 MOST_WEIGHING = ROOM - 1  # ranks that may carry weight: the label of rank 32 is marked only if it ties
 N_ROOM = tl.constexpr(ROOM)
-LARGEST_KEY = tl.constexpr(0x7FFFFFFF)  # of nan, whatever its sign
-LEAST_KEY = tl.constexpr(-0x80000000)  # below those of all numbers
 MAX_REGISTERS = 64  # of a thread in the forward pass: more threads wait for memory then
 HELD_BITS = 4  # fewer registers a thread, so more threads while others wait for memory
 PROGRAMS_PER_PROCESSOR = 64
 THREADS_TO_WEIGH = 32  # a warp
 ENTRIES_TO_FILL = 1024  # at most, of a block of gradients
 ROWS_TO_LOOK_AT = 256  # for ties
-
-
-@triton.jit
-def _keys_of(margins, inside):
-    return tl.where(inside, tl.where(margins != margins, LARGEST_KEY, as_keys(margins, False)), LEAST_KEY)
 
 
 @triton.jit
@@ -72,7 +65,7 @@ def _find_leading(
         read = tile * ROWS + own_row.to(tl.int64)
         is_there = (read < n_rows) & (own_labels < n_labels)
         margins, _ = load_margins(values, target, read * n_labels + own_labels, is_there, KIND, False)
-        keys = as_tile(_keys_of(margins, is_there), HELD_BITS, BITS, ROWS)
+        keys = as_tile(keys_of_margins(margins, is_there, False), HELD_BITS, BITS, ROWS)
         ordered = sort_leading(keys, LEADING_BITS, HELD_BITS, BITS, ROWS, CUBE)
         least = tl.min(tl.min(ordered, axis=1, keep_dims=True), axis=2, keep_dims=True)
         # Each thread takes care of other ranks.
@@ -122,7 +115,7 @@ def _weigh_leading(
         held = ((lowest.to(tl.float32).to(tl.int32, bitcast=True) >> 23) & 0xFF) - 127  # the exponent of 2 ** held
         places = rows * n_labels + (held << THREAD_BITS) + threads
         margins, falls = load_margins(values, target, places, some, KIND, False)
-        keys = _keys_of(margins, some)
+        keys = keys_of_margins(margins, some, False)
         n_larger = tl.where(middle > keys, N_ROOM // 2, 0)
         n_larger += tl.where(tl.where(middle > keys, upper, lower) > keys, N_ROOM // 4, 0)
         for step in tl.static_range(2, LEADING_BITS):
@@ -155,7 +148,8 @@ def _weigh_ties(
             if n_larger < n_weighing:
                 inside = labels < n_labels
                 margins, falls = load_margins(values, target, row * n_labels + labels, inside, KIND, False)
-                equal = inside & (_keys_of(margins, inside) == tl.load(leading + row * N_ROOM + N_ROOM - 1))
+                keys = keys_of_margins(margins, inside, False)
+                equal = inside & (keys == tl.load(leading + row * N_ROOM + N_ROOM - 1))
                 n_equal = tl.sum(equal.to(tl.int32), axis=0)
                 sums = tl.load(cumulative + n_larger + n_equal) - tl.load(cumulative + n_larger)
                 _, slopes = errors_and_slopes(margins, KIND)

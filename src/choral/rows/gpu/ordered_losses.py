@@ -6,9 +6,10 @@ their ranks: no label is looked up in a row. The backward pass needs nothing els
 margins are larger and, as equal margins share the mean of their weights (see `choral.nn.ordering`), how many are equal.
 These 16 bits are the index of the weight in a table of mean weights.
 
-A place takes up to 10 of the bits that are sorted. Of 32 bits, half precision leaves enough for the whole margin. For
-longer numbers in short rows, the upper bits are sorted first; where labels tie in them, and only there, their next bits
-decide. In long rows some nearly always tie, so that 64 bits, which take three times the work, are sorted there at once.
+A place takes up to 10 of the bits that are sorted. The other 22 of 32 bits hold a whole logit in half precision. Of
+longer numbers in short rows, the upper bits are sorted first; only where some tie are rows sorted again, by the next
+bits. In long rows some nearly always tie, so 64 bits are sorted there at once, which is three times the work. Doubles
+always take 64 bits: their upper bits, and the next ones where some tie.
 """
 
 import torch
@@ -19,10 +20,10 @@ from choral.rows.gpu.margins import KINDS, errors_and_slopes, load_margins
 from choral.rows.gpu.sorting import (
     WARP_BITS,
     Tile,
-    as_keys,
     as_numbers,
     as_tile,
     count_processors,
+    keys_of_margins,
     labels_of,
     make_tile,
     on_its_device,
@@ -41,13 +42,6 @@ MAX_REGISTERS_WIDE = 168  # where 64 bits are sorted: with fewer, some of them w
 PROGRAMS_PER_PROCESSOR = 24
 ENTRIES_TO_WEIGH = 512  # of a program, or one row
 ENTRIES_TO_AVERAGE = 1024
-
-
-@triton.jit
-def _keys_of(margins, inside, DOUBLE: tl.constexpr):
-    """Integers of the same order; nan is the largest, whatever its sign, and what is outside the least."""
-    LARGEST: tl.constexpr = 0x7FFFFFFFFFFFFFFF if DOUBLE else 0x7FFFFFFF
-    return tl.where(inside, tl.where(margins != margins, LARGEST, as_keys(margins, DOUBLE)), -LARGEST - 1)
 
 
 @triton.jit
@@ -101,7 +95,8 @@ def _turn_round(tile, HELD_BITS: tl.constexpr, CUBE: tl.constexpr):
 def _rank(numbers, n_labels, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr):
     """How many numbers of its row are larger than each and, in the bits above, how many others equal it.
 
-    The latter up to what 16 bits have room for. Also whether any tie. Numbers leave BITS bits of their type.
+    The second count stops at what 16 bits have room for. Returned as well: whether any labels of the tile tie. Of the
+    type of the numbers, BITS bits are free for places.
     """
     places = ranks_of(HELD_BITS, BITS)
     ordered = sort_descending((numbers << BITS) | places, HELD_BITS, BITS, ROWS, CUBE)
@@ -142,7 +137,7 @@ def _rank_keys(
 def _weights_of(ranks, averages, cumulative, BITS: tl.constexpr):
     """The weights of labels; of runs that are longer than 16 bits can tell, labels are counted here, the last first."""
     LONG: tl.constexpr = N_KEPT - (1 << BITS)
-    # Put in a line, ranks stay where they are: any other shape Triton may deal out to threads anew, to look things up.
+    # Put in a line, ranks stay where they are: to load from any other shape, Triton may move them between threads.
     held_first = tl.permute(ranks, [1, 0, 2])
     in_line = tl.reshape(held_first, [ranks.shape[0] * ranks.shape[1] * ranks.shape[2]])
     weights = tl.permute(tl.reshape(tl.load(averages + in_line), held_first.shape), [1, 0, 2])
@@ -176,9 +171,9 @@ def _rank_and_add_up(
         rows = tl.minimum(tile * ROWS + tl.arange(0, ROWS), n_rows - 1).to(tl.int64)[:, None, None]
         starts = rows * n_labels
         read = tl.minimum(tile * ROWS + own_row, n_rows - 1).to(tl.int64) * n_labels
-        is_there = own_labels + 0 * own_row < n_labels
+        is_there = tl.broadcast_to(own_labels < n_labels, [1 << HELD_BITS, ROWS << (BITS - HELD_BITS)])
         margins, _ = load_margins(values + read, target + read, own_labels, is_there, KIND, DOUBLE)
-        keys = as_tile(_keys_of(margins, is_there, DOUBLE), HELD_BITS, BITS, ROWS)
+        keys = as_tile(keys_of_margins(margins, is_there, DOUBLE), HELD_BITS, BITS, ROWS)
         ranks = _rank_keys(keys, n_labels, N_TURNS, WIDE, DOUBLE, HELD_BITS, BITS, ROWS, CUBE)
         ranks = tl.where(inside, ranks, 0)
         tl.store(ranks_of_labels + starts + labels, ranks.to(tl.int16), mask=inside)
@@ -266,7 +261,7 @@ def _averages(cumulative: torch.Tensor, n_labels: int, dtype: torch.dtype) -> to
 def _turns(dtype: torch.dtype, kind: int, tile: Tile) -> tuple[int, bool]:
     """How many turns it takes to see all bits of a margin, and whether 64 bits are sorted in each.
 
-    Logits in half precision, whatever their sign, have at most 19 bits that matter, of which a place leaves 22.
+    Logits in half precision differ in the upper 19 of 32 bits at most, and a place leaves 22.
     """
     if dtype == torch.float64:
         return 2, True
@@ -274,7 +269,7 @@ def _turns(dtype: torch.dtype, kind: int, tile: Tile) -> tuple[int, bool]:
         return 1, False
     if tile.bits > BITS_OF_SHORT_ROWS:
         return 1, True
-    return 1 + triton.cdiv(tile.bits, 31 - 2 * tile.bits), False
+    return 2, False  # the second turn has room for all bits that the first left
 
 
 def _results(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -78,7 +78,10 @@ def labels_of(HELD_BITS: tl.constexpr, BITS: tl.constexpr):
 
 @triton.jit
 def sort_descending(keys, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: tl.constexpr, CUBE: tl.constexpr):
-    """Sort each row of a tile, the largest first: integers, or numbers in single precision of which none is nan."""
+    """Sort each row of a tile, the largest first: integers, or numbers in single precision.
+
+    Of rows of numbers with nan, nothing is promised.
+    """
     threads = tl.arange(0, 1 << (BITS - HELD_BITS))[None, None, :]
     for block in tl.static_range(1, HELD_BITS):
         keys = _merge_held(keys, block, block, HELD_BITS, BITS, ROWS, CUBE)
@@ -241,6 +244,13 @@ def as_keys(numbers, DOUBLE: tl.constexpr):
     else:
         bits = numbers.to(tl.int32, bitcast=True)
         return bits ^ ((bits >> 31) & 0x7FFFFFFF)
+
+
+@triton.jit
+def keys_of_margins(margins, inside, DOUBLE: tl.constexpr):
+    """Integers of the same order; nan is the largest, whatever its sign, and what is outside the least."""
+    LARGEST: tl.constexpr = 0x7FFFFFFFFFFFFFFF if DOUBLE else 0x7FFFFFFF
+    return tl.where(inside, tl.where(margins != margins, LARGEST, as_keys(margins, DOUBLE)), -LARGEST - 1)
 
 
 @triton.jit
