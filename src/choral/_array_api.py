@@ -93,7 +93,7 @@ def read_in_place(array: Array) -> Array:
 def host_view(array: Array) -> np.ndarray | None:
     """A foreign array as NumPy's, without a copy; None where it lies elsewhere, or NumPy does not know its numbers."""
     try:
-        if not _is_in_host_memory(array):
+        if not is_in_host_memory(array):
             return None  # JAX would copy it to the host without a word
         view = np.asarray(array)
     except (BufferError, RuntimeError, TypeError, ValueError):
@@ -101,7 +101,8 @@ def host_view(array: Array) -> np.ndarray | None:
     return view if view.dtype.kind in "buif" else None
 
 
-def _is_in_host_memory(array: Array) -> bool:
+def is_in_host_memory(array: Array) -> bool:
+    """Whether a foreign array lies in the memory of the host."""
     if _is_torch(array) and array.is_cuda:  # the answer in terms of DLPack takes torch five times as long
         return False
     return array.__dlpack_device__()[0] == HOST_MEMORY

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from choral._array_api import HOST_MEMORY, Array, device_of, is_foreign, to_device_of, xp_of
+from choral._array_api import Array, device_of, is_foreign, is_in_host_memory, to_device_of, xp_of
 from choral.rows.gpu import serves
 
 DEVICE_SPEED = 100  # what an accelerator does in the time in which a processor does 1
@@ -16,7 +16,7 @@ DEVICE_SPEED = 100  # what an accelerator does in the time in which a processor 
 
 def is_on_host(array: Array) -> bool:
     """Whether an array lies in the memory of the processor."""
-    return not is_foreign(array) or array.__dlpack_device__()[0] == HOST_MEMORY
+    return not is_foreign(array) or is_in_host_memory(array)
 
 
 def speed_of(array: Array) -> int:

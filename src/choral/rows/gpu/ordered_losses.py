@@ -27,6 +27,7 @@ from choral.rows.gpu.sorting import (
     labels_of,
     make_tile,
     on_its_device,
+    partners_of,
     ranks_of,
     readable,
     rows_and_labels,
@@ -68,26 +69,26 @@ def _first_of_runs(numbers, ranks):
 
 
 @triton.jit
-def _last_of_runs(numbers, ranks, HELD_BITS: tl.constexpr, CUBE: tl.constexpr):
+def _last_of_runs(numbers, ranks, HELD_BITS: tl.constexpr, BITS: tl.constexpr, CUBE: tl.constexpr):
     """The rank of the last that equals it: the same from the other end.
 
     Triton would send all numbers to other threads to turn a row round. What a thread holds is turned round by giving
     registers other names.
     """
-    back, ranks_back = _turn_round(numbers, HELD_BITS, CUBE), _turn_round(ranks, HELD_BITS, CUBE)
-    _, ends = tl.associative_scan((back, ranks_back), 1, _within_thread)
+    back = _turn_round(numbers, HELD_BITS, BITS, CUBE)
+    _, ends = tl.associative_scan((back, _turn_round(ranks, HELD_BITS, BITS, CUBE)), 1, _within_thread)
     largest, least = tl.max(numbers, axis=1), tl.min(numbers, axis=1)
     own, of_largest = tl.max(ends, axis=1), tl.min(ends, axis=1)
     _, _, later, _ = tl.associative_scan((least, largest, own, of_largest), 1, _across_threads, reverse=True)
-    return _turn_round(tl.where(ends == own[:, None, :], later[:, None, :], ends), HELD_BITS, CUBE)
+    return _turn_round(tl.where(ends == own[:, None, :], later[:, None, :], ends), HELD_BITS, BITS, CUBE)
 
 
 @triton.jit
-def _turn_round(tile, HELD_BITS: tl.constexpr, CUBE: tl.constexpr):
+def _turn_round(tile, HELD_BITS: tl.constexpr, BITS: tl.constexpr, CUBE: tl.constexpr):
     """Numbers that a thread holds in the opposite order: for each bit of their ranks, partners change places."""
     cube = tl.reshape(tile, CUBE)
     for bit in tl.static_range(HELD_BITS):
-        cube = tl.sum(cube, axis=1 + bit, keep_dims=True) - cube
+        cube = partners_of(cube, bit, HELD_BITS, BITS)
     return tl.reshape(cube, tile.shape)
 
 
@@ -106,7 +107,7 @@ def _rank(numbers, n_labels, HELD_BITS: tl.constexpr, BITS: tl.constexpr, ROWS: 
     tied = tl.max(((first < ranks) & (ranks < n_labels)).to(tl.int32))
     found = first
     if tied > 0:
-        n_equal = _last_of_runs(numbers, ranks, HELD_BITS, CUBE) - first
+        n_equal = _last_of_runs(numbers, ranks, HELD_BITS, BITS, CUBE) - first
         found |= tl.minimum(n_equal, N_KEPT // (1 << BITS) - 1) << BITS
     back = (~ordered & ((1 << BITS) - 1)).to(tl.int32) * N_KEPT + found
     return sort_descending(back, HELD_BITS, BITS, ROWS, CUBE) & (N_KEPT - 1), tied
@@ -166,12 +167,12 @@ def _rank_and_add_up(
     labels = labels_of(HELD_BITS, BITS)
     inside = tl.broadcast_to(labels < n_labels, [ROWS, 1 << HELD_BITS, 1 << (BITS - HELD_BITS)])
     own_row, own_labels = rows_and_labels(HELD_BITS, BITS, ROWS)
+    is_there = tl.broadcast_to(own_labels < n_labels, [1 << HELD_BITS, ROWS << (BITS - HELD_BITS)])
     for tile in range(tl.program_id(0), n_tiles, tl.num_programs(0)):
         # Where a tile is longer than what is left, the last row is done more than once: that costs no mask.
         rows = tl.minimum(tile * ROWS + tl.arange(0, ROWS), n_rows - 1).to(tl.int64)[:, None, None]
         starts = rows * n_labels
         read = tl.minimum(tile * ROWS + own_row, n_rows - 1).to(tl.int64) * n_labels
-        is_there = tl.broadcast_to(own_labels < n_labels, [1 << HELD_BITS, ROWS << (BITS - HELD_BITS)])
         margins, _ = load_margins(values + read, target + read, own_labels, is_there, KIND, DOUBLE)
         keys = as_tile(keys_of_margins(margins, is_there, DOUBLE), HELD_BITS, BITS, ROWS)
         ranks = _rank_keys(keys, n_labels, N_TURNS, WIDE, DOUBLE, HELD_BITS, BITS, ROWS, CUBE)

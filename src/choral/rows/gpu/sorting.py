@@ -181,7 +181,7 @@ def sort_leading(
     keys = tl.reshape(keys, CUBE)
     for block in tl.static_range(1, BITS + 1):
         if block > LEADING_BITS:
-            keys = tl.maximum(keys, _partners(keys, block - 1, HELD_BITS, BITS))
+            keys = tl.maximum(keys, partners_of(keys, block - 1, HELD_BITS, BITS))
         turned = -((ranks >> block) & 1) if block >= HELD_BITS else 0
         keys ^= turned
         for step in tl.static_range(LEADING_BITS):
@@ -192,7 +192,7 @@ def sort_leading(
 
 
 @triton.jit
-def _partners(keys, BIT: tl.constexpr, HELD_BITS: tl.constexpr, BITS: tl.constexpr):
+def partners_of(keys, BIT: tl.constexpr, HELD_BITS: tl.constexpr, BITS: tl.constexpr):
     """The key at the rank that differs in a bit."""
     axis: tl.constexpr = HELD_BITS - BIT if BIT < HELD_BITS else BITS + HELD_BITS - BIT
     bits = _bits_of(keys)
@@ -215,7 +215,7 @@ def _exchange(
     Every other block of ranks is to be sorted upwards. Where a block lies within a thread, that is known when the
     kernel is compiled; where it does not, the caller has turned the order of the keys round.
     """
-    partners = _partners(keys, BIT, HELD_BITS, BITS)
+    partners = partners_of(keys, BIT, HELD_BITS, BITS)
     if BLOCK < HELD_BITS:
         is_first = (((ranks >> BIT) ^ (ranks >> BLOCK)) & 1) == 0
     else:
