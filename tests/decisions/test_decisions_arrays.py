@@ -385,7 +385,7 @@ def test_a_distribution_is_a_value_that_equals_itself_alone():
 def test_accelerators_are_asked_for_more(monkeypatch):
     distribution = LabelDistribution(LABELSETS, torch.tensor(ROWS))
     assert (distribution.speed, support.block_entries(distribution.weights)) == (1, support.BLOCK_ENTRIES)
-    monkeypatch.setattr(device_arrays, "HOST_MEMORY", None)
+    monkeypatch.setattr(device_arrays, "is_in_host_memory", lambda array: False)
     assert (distribution.speed, support.block_entries(distribution.weights)) == (100, support.DEVICE_ENTRIES)
 
 
