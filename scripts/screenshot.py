@@ -13,7 +13,7 @@ SIZE = (1280, 1240)
 
 
 def main() -> int:
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_file():
         print(__doc__)
         return 2
     sys.path.insert(0, str(ROOT / "tests" / "testing"))
