@@ -43,7 +43,12 @@ SHAPES = [(1, 1), (7, 5), (3, 33), (5, 100), (2, 600)]
 
 
 def sizes_and_kinds(sizes, usual):
-    """All sizes with logistic losses, a usual one with others, too: a kind changes numbers, never where they lie."""
+    """All sizes with all kinds of losses; in the slow interpreter, all sizes with one kind, one size with others.
+
+    A kind changes numbers, never where they lie; what a GPU runs is compiled anew for each size and kind.
+    """
+    if DEVICE == "cuda":
+        return [(size, kind) for size in sizes for kind in ordered_losses.KINDS]
     return [(size, "logistic") for size in sizes] + [(usual, kind) for kind in ("scores", "absolute")]
 
 
@@ -307,7 +312,7 @@ def close_together(values):
     return 1 + (values * 2000).round() * last
 
 
-@pytest.mark.parametrize("n_labels", [128, 129, 300])
+@pytest.mark.parametrize("n_labels", [100, 128, 129, 600])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
     "lay",
